@@ -148,7 +148,12 @@ def _report(
     reported = [plan for plan in chosen if plan.name in proving or _is_open(plan, loop)]
     reported, groups = _as_they_are_now(reported, desired, loop)
     report = summarize(
-        reported, loop.results, groups, loop.snapshot.groups, params["report"] == "all", loop.left
+        reported,
+        loop.results,
+        groups,
+        loop.snapshot.groups,
+        all_nodes=params["report"] == "all",
+        left=loop.left,
     )
     report["kernels"] = sorted({node.kernel for node in loop.snapshot.nodes.values()})
     report["upgrades"] = upgrade_rows(loop.snapshot.nodes.values(), desired.recipe.name)

@@ -94,23 +94,28 @@ class Walker:
             memory = self.memory.setdefault((node.name, plan.name), Memory())
             # A regress takes proof and gate away, which does not undo that it once worked.
             memory.proven = memory.proven or record is not None or plan.name in gates
-            unmet = self._unmet(plan, node.name)
-            memory.runnable_since = None if unmet else memory.runnable_since or now
-            subject = plan.subject(group, subjects)
-            holds = record is not None and _holds(record, subject, node, is_behind=bool(unmet))
-            target = ProofTarget(node, group, subject, memory.runnable_since or now)
             step = WalkStep(plan, memory, walk, now)
-            found = (
-                self._behind(step, unmet)
-                if unmet
-                else self._on_node(step, node, target, holds=holds)
-            )
-            proven = memory.proven and node.name not in self.unmarked
-            result = replace(found, proven=proven, subject=subject, holds=holds)
+            result = self._result(step, node, group, plan.subject(group, subjects), record)
             if result.phase is Phase.READY and not result.restart_pending:
-                subjects[plan.name] = subject
+                subjects[plan.name] = result.subject
             self.results[(node.name, plan.name)] = result
         return walk
+
+    def _result(
+        self, step: WalkStep, node: NodeFacts, group: str, subject: str, record: ProofRecord | None
+    ) -> Result:
+        """How a state stands on a node, by what is deployed there now (subject) and what was proven
+        before (record)."""
+        memory, unmet = step.memory, self._unmet(step.plan, node.name)
+        holds = record is not None and _holds(record, subject, node, is_behind=bool(unmet))
+        if unmet:
+            result = self._behind(step, unmet)
+        else:
+            since = memory.runnable_since = memory.runnable_since or step.now
+            target = ProofTarget(node, group, subject, since)
+            result = self._on_node(step, node, target, holds=holds)
+        proven = memory.proven and node.name not in self.unmarked
+        return replace(result, proven=proven, subject=subject, holds=holds)
 
     def walk_cluster(self, plan: StatePlan, now: float) -> Walk:
         """Look at a state that serves no node."""
