@@ -93,7 +93,7 @@ def _roll_back(
     context.notice(
         f"{recipe} goes back to driver {proven.get('driver') or 'options'} of {proven['since']}"
     )
-    apply.run(
+    apply.TASK.run(
         {
             **params,
             **_APPLIED,

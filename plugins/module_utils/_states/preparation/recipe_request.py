@@ -13,14 +13,23 @@ from ..._schema.requests import ParameterGroup
 
 
 @dataclass(frozen=True)
-class RecipeRequest(ParameterGroup):
-    """bundle: the recipe's files by path. options, pools and namespace: None leaves them as the
-    record has them."""
+class InstanceRequest(ParameterGroup):
+    """A recipe with its files (bundle, by path), as what it is enabled."""
 
     recipe: str
     recipe_dir: Optional[str] = None
     bundle: Optional[Mapping[str, str]] = None
+    instance: Optional[str] = None
+
+    def as_recorded(self) -> RecipeRequest:
+        """With nothing else given, so that all is as the record has it."""
+        return RecipeRequest(self.recipe, self.recipe_dir, self.bundle, self.instance)
+
+
+@dataclass(frozen=True)
+class RecipeRequest(InstanceRequest):
+    """options, pools and namespace: None leaves them as the record has them."""
+
     options: Optional[Mapping[str, Any]] = None
     pools: Optional[Sequence[Mapping[str, Any]]] = None
     namespace: Optional[str] = None
-    instance: Optional[str] = None

@@ -27,6 +27,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils._interface.arg
 from ansible_collections.hardware.enablement.plugins.module_utils._runs.context import RunContext
 from ansible_collections.hardware.enablement.plugins.module_utils._states import apply, partition
 from ansible_collections.hardware.enablement.plugins.module_utils._states.priority_classes import (
+    PriorityClass,
     class_objects,
     default_classes,
 )
@@ -187,11 +188,11 @@ def test_absent_takes_all_of_ours(fake: FakeServer, cluster: ScriptedCluster) ->
 @pytest.mark.parametrize(
     ("entries", "why"),
     [
-        ([{"name": "a", "value": 1}, {"name": "a", "value": 2}], "it is given twice"),
-        ([{"name": "a", "value": 2_000_000_000}], "which is the cluster's own"),
+        ([PriorityClass("a", 1), PriorityClass("a", 2)], "it is given twice"),
+        ([PriorityClass("a", 2_000_000_000)], "which is the cluster's own"),
     ],
 )
-def test_classes_that_cannot_be(entries: list[Obj], why: str) -> None:
+def test_classes_that_cannot_be(entries: list[PriorityClass], why: str) -> None:
     with pytest.raises(InvalidInput, match=why):
         class_objects(entries, "toy", "x")
 
