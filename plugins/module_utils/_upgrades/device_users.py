@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from typing import Any
+from typing import Any, Optional
 
 from .._cluster.api_objects.labels import RECIPE_LABEL, summary_label
 from .._cluster.api_objects.objects import ObjectKey
@@ -82,13 +82,14 @@ class DeviceUse:
 class DrainRules:
     """What may be evicted, in kubectl drain's words. whole_node: every pod leaves, not only users
     of the devices; force: pods that nobody makes again; daemonsets: pods of DaemonSets that use
-    the devices; grace_period: seconds, None for each pod's own."""
+    the devices; grace_period: seconds, None for each pod's own; timeout: seconds for all of it."""
 
     whole_node: bool = False
     force: bool = False
     delete_emptydir_data: bool = False
     daemonsets: bool = True
-    grace_period: int | None = None
+    grace_period: Optional[int] = None
+    timeout: int = 600
 
 
 @dataclass(frozen=True)
