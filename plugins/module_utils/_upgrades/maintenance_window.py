@@ -69,6 +69,10 @@ def parse_window(given: WindowRequest | None) -> MaintenanceWindow | None:
 
 
 def _time(text: str, name: str) -> time:
+    """Of the day. YAML takes 22:00 for 1320, a number of base 60, where it is not in quotes; a time
+    that it leaves alone has a colon, or begins with 0."""
+    if text.isdecimal() and not text.startswith("0"):
+        text = f"{int(text) // 60:02d}:{int(text) % 60:02d}"
     try:
         return time.fromisoformat(text)
     except ValueError as error:
