@@ -115,6 +115,14 @@ def test_a_run_waits_until_the_nodes_own_agent_has_left() -> None:
     assert rig.observation()["driver"].phase is Phase.READY
 
 
+def test_a_proof_about_nodes_is_not_asked_for_the_cluster() -> None:
+    gpu = Proof("allocatable", {"resource": "acme.example/gpu"})
+    plan = replace(world.plan("settings", proofs=(gpu,), deployed=False), per_node=False)
+    rig = Rig(plan)
+    rig.walker.walk_cluster(plan, NOW)
+    assert rig.walker.results[("", "settings")].phase is Phase.READY
+
+
 def test_a_ready_pod_makes_ready_and_opens_the_way() -> None:
     rig = Rig(world.plan("driver"), world.plan("plugin", requires=("driver",)))
     rig.snapshot.put_pod(world.pod("driver"))
