@@ -53,9 +53,7 @@ def evaluate(observation: Observation[ResourceSlicesSettings]) -> Verdict:
     pools = newest_slices(each["spec"] for each in slices if each["spec"]["driver"] == driver)
     if incomplete := _incomplete(driver, pools):
         return incomplete
-    devices = [
-        device for parts in pools.values() for part in parts for device in part.get("devices") or ()
-    ]
+    devices = _devices(pools)
     usable = [device for device in devices if not _is_tainted(device)]
     if len(usable) >= wanted:
         return PASSED
@@ -74,6 +72,12 @@ def _incomplete(driver: str, pools: Mapping[str, Sequence[Obj]]) -> Verdict | No
             text = f"pool {name} of {driver} has {len(parts)} of {expected} ResourceSlices of its newest generation"
             return Verdict(Outcome.PENDING, "PoolIncomplete", text)
     return None
+
+
+def _devices(pools: Mapping[str, Sequence[Obj]]) -> list[Obj]:
+    return [
+        device for parts in pools.values() for part in parts for device in part.get("devices") or ()
+    ]
 
 
 def newest_slices(specs: Iterable[Obj]) -> Mapping[str, Sequence[Obj]]:
