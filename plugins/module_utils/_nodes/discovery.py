@@ -145,7 +145,9 @@ def discover(
         resources=_resources(matched, resources),
         mixed=_mixed(matched),
         transitions=_transitions(matched),
-        nfd=_nfd(matched, labelled if nfd_present is None else nfd_present, newest, absence),
+        nfd=_nfd(
+            matched, newest, absence, present=labelled if nfd_present is None else nfd_present
+        ),
         node_groups=node_groups,
         grouping=grouping,
         facts=matched,
@@ -203,7 +205,7 @@ def _resources(nodes: Sequence[NodeFacts], patterns: Sequence[str]) -> dict[str,
 
 
 def _nfd(
-    nodes: Sequence[NodeFacts], present: bool, newest: str | None, absence: str
+    nodes: Sequence[NodeFacts], newest: str | None, absence: str, *, present: bool
 ) -> dict[str, Any]:
     by_label = [node for node in nodes if node.kernel_label]
     if present and nodes and len(by_label) == len(nodes):

@@ -110,7 +110,8 @@ class NodeFacts:
         info, labels = status.get("nodeInfo") or {}, metadata.get("labels") or {}
         kernel, kernel_label = str(info.get("kernelVersion", "")), labels.get(KERNEL)
         image = str(info.get("osImage", ""))
-        os_id, os_version = os_of(labels, image, _names_another(kernel_label, kernel))
+        stale = _names_another(kernel_label, kernel)
+        os_id, os_version = os_of(labels, image, labels_stale=stale)
         runtime, _separator, runtime_version = str(
             info.get("containerRuntimeVersion", "")
         ).partition("://")

@@ -21,8 +21,8 @@ REFUSED_MAX_AGE_S = 5.0
 
 
 class PlannedState(Protocol):
-    """What is known of a proof's state before nodes are looked at
-    (states.validation.model.StatePlan is one)."""
+    """What is known of a proof's state before nodes are looked at (StatePlan of
+    _states/validation/phases.py is one)."""
 
     @property
     def name(self) -> str: ...
@@ -30,8 +30,7 @@ class PlannedState(Protocol):
     @property
     def workloads(self) -> tuple[ObjectKey, ...]: ...
 
-    @property
-    def without_image(self) -> Mapping[str, str]: ...
+    def why_no_image(self, group: str) -> str | None: ...
 
     def daemonsets_for(self, group: str) -> tuple[ObjectKey, ...]: ...
 

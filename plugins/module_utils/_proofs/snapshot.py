@@ -54,7 +54,7 @@ class ClusterSnapshot:
         """What is known of all objects of a kind and namespace."""
         return self.feeds.setdefault(what.collection, Feed())
 
-    def put_workload(self, workload: Obj, deleted: bool = False) -> bool:
+    def put_workload(self, workload: Obj, *, deleted: bool = False) -> bool:
         """Take in a DaemonSet, Deployment, StatefulSet or Job; returns whether it makes every node
         worth a look.
 
@@ -73,7 +73,7 @@ class ClusterSnapshot:
         self.groups.pop(name, None)
         self.vanished.pop(name, None)
 
-    def put_pod(self, pod: Obj, deleted: bool = False) -> set[str]:
+    def put_pod(self, pod: Obj, *, deleted: bool = False) -> set[str]:
         """Take in a pod; returns the nodes that it concerns."""
         if VALIDATION_LABEL in (pod["metadata"].get("labels") or {}):
             nodes = self._put_validator(pod, deleted=deleted)

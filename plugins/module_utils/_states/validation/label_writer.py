@@ -38,6 +38,7 @@ class LabelWriter:
         plans: Sequence[StatePlan],
         recipe: str,
         guard: Callable[[], None],
+        *,
         dry: bool,
         runtime_gates: Collection[Set[str]] = (frozenset(),),
         by_nodes: bool = False,

@@ -165,7 +165,7 @@ class Loop:
             self._write_marks(final=lambda _name: True)
         return settled and not self.walker.unmarked
 
-    def run(self, wait: bool) -> None:
+    def run(self, *, wait: bool) -> None:
         """Watch until every result is final; without wait, until everything has been looked at."""
         self.walker.memory.clear()
         self.walker.results.clear()
@@ -312,7 +312,7 @@ class Loop:
                 due.add(name)
         return due & {CLUSTER, *self.snapshot.nodes}
 
-    def _write_marks(self, final: Callable[[str], bool], last: bool = False) -> None:
+    def _write_marks(self, final: Callable[[str], bool], *, last: bool = False) -> None:
         """Send the marks that are due. What is refused for a node is that node's result; last: with
         one more try."""
         if last:

@@ -18,7 +18,7 @@ from ..._recipes.loading.recipe import Recipe, State
 from ..._recipes.render import RenderedState
 from ..._recipes.requirements import Enabled, gating_states, required_states
 from ..._recipes.templates.manifests import pod_template
-from .phases import StatePlan
+from .phases import PlannedGroups, StatePlan
 
 WORKLOADS = ("Deployment", "StatefulSet", "Job")
 
@@ -54,8 +54,8 @@ def make_plans(
                 rendered[state.name],
                 requires[state.name],
                 dependants.get(state.name, ()),
+                without_image.get(state.name, {}),
             ),
-            without_image=without_image.get(state.name, {}),
             left_out=left_out.get(state.name, ""),
             rows=tuple(groups(state.per or ("kernel",))),
         )
@@ -108,6 +108,7 @@ def _make_plan(
     output: RenderedState,
     requires: tuple[str, ...],
     dependants: Sequence[RenderedState],
+    without_image: Mapping[str, str],
 ) -> StatePlan:
     """The plan of one state, by what is rendered for it. dependants: those that its gate is for."""
     daemonsets = _daemonsets(output)
@@ -117,17 +118,20 @@ def _make_plan(
         requires=requires,
         proofs=output.proofs,
         timeout=float(state.timeout),
-        hashes=dict(output.hashes),
-        daemonsets=daemonsets,
+        groups=PlannedGroups(
+            hashes=dict(output.hashes),
+            daemonsets=daemonsets,
+            proofs=dict(output.proofs_on),
+            own=dict(output.groups),
+            off=frozenset(output.groups) - output.enabled_on,
+            without_image=without_image,
+        ),
         workloads=tuple(_keys(output, WORKLOADS)),
         gated=bool(dependants),
         unlocks=any(_has_pods(other) for other in dependants),
         # A state that others require is looked at on every node, since its label is what lets them
         # start there.
         per_node=bool(state.per or daemonsets or dependants) or about_nodes,
-        proofs_on=dict(output.proofs_on),
-        own=dict(output.groups),
-        off=frozenset(output.groups) - output.enabled_on,
     )
 
 

@@ -161,7 +161,7 @@ class Walker:
 
     def members(self, state: str, group: str) -> list[str]:
         """The nodes of a group of a state ("": all)."""
-        own = next((plan.own for plan in self.plans if plan.name == state), {})
+        own = next((plan.groups.own for plan in self.plans if plan.name == state), {})
         return [
             node
             for node, finest in self.snapshot.groups.items()
@@ -195,7 +195,7 @@ class Walker:
                 "the node's agent is about to leave, and its labels with it; they are put back then"
             )
             return Verdict(Outcome.PENDING, "NodeAgentLeaves", text)
-        if group not in plan.hashes:
+        if group not in plan.groups.hashes:
             # Nothing was rendered for it: without this, a state without objects there would count
             # as proven.
             text = (
@@ -213,7 +213,7 @@ class Walker:
         or were refused."""
         if plan.left_out:
             return Verdict(Outcome.TROUBLE, "LeftOut", plan.left_out, ran=True, heals=False)
-        return self.unapplied.get((plan.name, plan.own.get(group, group))) or self.unapplied.get(
+        return self.unapplied.get((plan.name, plan.own_group(group))) or self.unapplied.get(
             (plan.name, "")
         )
 

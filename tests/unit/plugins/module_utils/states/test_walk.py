@@ -583,7 +583,7 @@ class TestSubject:
     def test_a_new_driver_has_to_be_validated_again(self) -> None:
         rig = self.rig()
         rig.walker.plans = [
-            replace(rig.walker.plans[0], hashes={GROUP: "another"}),
+            world.with_groups(rig.walker.plans[0], hashes={GROUP: "another"}),
             rig.walker.plans[1],
         ]
         assert len(self.wants(rig)) == 1
@@ -591,7 +591,7 @@ class TestSubject:
     def test_but_not_while_the_old_one_still_runs(self) -> None:
         rig = self.rig()
         rig.walker.plans = [
-            replace(rig.walker.plans[0], hashes={GROUP: "another"}),
+            world.with_groups(rig.walker.plans[0], hashes={GROUP: "another"}),
             rig.walker.plans[1],
         ]
         rig.snapshot.put_workload(
@@ -768,7 +768,8 @@ class TestUnapplied:
         rig = self.rig()
         rig.observation()
         rig.walker.plans = [
-            replace(plan, own={GROUP: "pool-a", "other": "default"}) for plan in rig.walker.plans
+            world.with_groups(plan, own={GROUP: "pool-a", "other": "default"})
+            for plan in rig.walker.plans
         ]
         rig.walker.unapplied = {
             ("server", "pool-a"): Verdict(Outcome.TROUBLE, "ApplyRefused", "refused", heals=False)
