@@ -99,6 +99,12 @@ class NodeFacts:
         return label_form(self.kernel)
 
     @property
+    def why_not_ready(self) -> str:
+        """In a sentence, "" where the node is ready."""
+        said = self.ready_message or "its kubelet does not answer"
+        return "" if self.ready else f"the node is NotReady: {said}"
+
+    @property
     def in_transition(self) -> bool:
         """Whether NFD's label still names another kernel than the one that runs."""
         return _names_another(self.kernel_label, self.kernel)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
 
 from .._cluster.api_client.api_errors import ApiError, Conflict, Unreachable
 from .._cluster.api_client.client import Client
@@ -19,22 +18,16 @@ from .._nodes.upgrade_marks import (
     DONE,
     QUARANTINED,
     REMEDY,
-    UPGRADING,
-    NodeUpgrade,
-    read_upgrade,
 )
 from .._recipes.loading.recipe import REBOOT_NODE, RESTART_DRIVER
-from .._states.on_nodes.node_upgrades import write_upgrade
-from .._times import timestamp
 from .driver_pods import DriverPod
+from .exchange_mark import ExchangeMark
 from .exchange_steps import ExchangedNode, ExchangeEnding, ExchangeSettings, ExchangeStep, Reboot
 from .node_drain import NodeDrain
-from .remedies import Remedy, recent
+from .remedies import Remedy
 from .remedy_pod import RemedyPod, remedy_pod_name
 
 AGAIN_S = 2.0
-# In the place of a remedy's name.
-NOT_BEGUN = "none"
 POD_AGAIN_S = 1.0
 # What lasts so long is written to the node, for whoever looks from elsewhere.
 TELL_AFTER_S = 10.0
@@ -68,7 +61,6 @@ class NodeExchange:
         self._settings = settings
         self._there = node
         self._masked = masked
-        self._boot = ""
         self._before_write = before_write
         self._clock = clock
         self._drain = NodeDrain(client, node.name, settings, before_write)
@@ -76,8 +68,7 @@ class NodeExchange:
         self._reported = ""
         self._reason_since = clock()
         self.node = node.name
-        self.target = node.target()
-        self.remedy = remedy
+        self._mark = ExchangeMark(client, node.name, settings.recipe, node.target(), remedy, clock)
         self.step = ExchangeStep.CORDON
         self.step_since = self.began = clock()
         self.again_at = 0.0
@@ -86,11 +77,6 @@ class NodeExchange:
         self.took = 0.0
         self._failure = ""
         self._asked = False
-        # The states whose labels the node's own agent is to take off.
-        self._withdrawn: tuple[str, ...] = ()
-        # Whether the remedy has been begun: it is not done twice.
-        self._is_tried = False
-        self._is_taken_up = False
         self._do: Mapping[ExchangeStep, Callable[[], None]] = {
             ExchangeStep.CORDON: self._cordon,
             ExchangeStep.FREE: self._free,
@@ -105,7 +91,12 @@ class NodeExchange:
     @property
     def phase(self) -> str:
         """As the node says it while it is on its way."""
-        return UPGRADING if self.remedy is None else REMEDY
+        return self._mark.phase
+
+    @property
+    def remedy(self) -> Remedy | None:
+        """What is tried on the node; None where its driver is exchanged."""
+        return self._mark.remedy
 
     def is_held(self) -> bool:
         """Whether the node is not to be proven now."""
@@ -138,7 +129,7 @@ class NodeExchange:
         """The drivers' pods that have to go."""
         if self.remedy is None:
             return self._there.outdated()
-        if not self._is_tried:
+        if not self._mark.is_tried:
             return self._there.drivers()
         begun = self.remedy.tried[-1]
         return [pod for pod in self._there.drivers() if pod.made < begun]
@@ -164,11 +155,9 @@ class NodeExchange:
             self.ending, self.step = ExchangeEnding.POSTPONED, ExchangeStep.ENDED
 
     def _cordon(self) -> None:
-        there = self._write(self.phase, "")
-        self._is_taken_up = True
-        if not there:
+        if not self._write(self.phase, ""):
             return
-        if self._boot:
+        if self._mark.boot:
             self._go(ExchangeStep.REBOOT)
         elif self._runs_pod or self._drivers():
             self._go(ExchangeStep.FREE)
@@ -215,7 +204,7 @@ class NodeExchange:
         if self._reboot_by is None:
             self._go(ExchangeStep.RESTART)
         else:
-            self._boot = self._there.boot_id()
+            self._mark.boot = self._there.boot_id()
             self._write(self.phase, ExchangeStep.REBOOT.value)
             self._go(ExchangeStep.REBOOT)
 
@@ -230,11 +219,9 @@ class NodeExchange:
     def _note_try(self) -> bool:
         """Note on the node, before it is done, that a remedy is tried; False where the node is
         gone."""
-        if self.remedy is None or self._is_tried:
+        if self.remedy is None or self._mark.is_tried:
             return True
-        now = self._clock()
-        tried = (*recent(self.remedy.tried, now), timestamp(now))
-        self.remedy, self._is_tried = replace(self.remedy, tried=tried), True
+        self._mark.begin_try()
         return self._write(REMEDY, self.reason)
 
     def _run_pod(self) -> None:
@@ -261,14 +248,14 @@ class NodeExchange:
 
     def _is_remedy_pod(self, pod: Obj) -> bool:
         """Whether a pod is what a remedy has begun."""
-        if self.remedy is None or not self._is_tried:
+        if self.remedy is None or not self._mark.is_tried:
             return False
         return bool(pod["metadata"]["name"] == remedy_pod_name(self.node, self.remedy))
 
     def _reboot(self) -> None:
         reboot = self._reboot_by
-        if reboot is None or self._there.boot_id() != self._boot:
-            self._boot = ""
+        if reboot is None or self._there.boot_id() != self._mark.boot:
+            self._mark.boot = ""
             self._request_reboot(None)
             self._write(self.phase, "")
             self._go(ExchangeStep.RESTART)
@@ -312,8 +299,8 @@ class NodeExchange:
         """Have the labels taken off that our pods wait for, by the walk or by the node's own agent;
         False while one is there: a pod may come for it that is not seen yet."""
         states = self._there.own_states()
-        if states and self._withdrawn != states:
-            self._withdrawn = states
+        if states and self._mark.withdrawn != states:
+            self._mark.withdrawn = states
             self._write(self.phase, self.reason)
         if left := self._there.published():
             whose = "the node's agent has yet to take off" if states else "the node still has"
@@ -322,8 +309,8 @@ class NodeExchange:
         return not self.ending
 
     def _prove(self) -> None:
-        if self._withdrawn:
-            self._withdrawn = ()
+        if self._mark.withdrawn:
+            self._mark.withdrawn = ()
             self._write(self.phase, "")
         self._go(ExchangeStep.PROVE)
 
@@ -349,7 +336,7 @@ class NodeExchange:
         tried = self.remedy.tried if self.remedy else ()
         step = self._settings.remedies.next(tried, self._clock())
         if self.remedy and step:
-            self.remedy, self._is_tried = replace(self.remedy, step=step), False
+            self._mark.next_remedy(step)
             self._go(ExchangeStep.CORDON)
         else:
             self.give_up(reason)
@@ -362,7 +349,7 @@ class NodeExchange:
 
     def begin_again(self) -> None:
         """The driver has changed once more."""
-        self.target = self._there.target()
+        self._mark.target = self._there.target()
         self._go(ExchangeStep.CORDON)
 
     def _postpone(self, reason: str) -> None:
@@ -386,56 +373,11 @@ class NodeExchange:
 
     def _write(self, phase: str, reason: str, took: int = 0) -> bool:
         """Write how the node stands, "" for in no exchange; False where there is no such node."""
-
-        def make(live: Obj) -> NodeUpgrade | None:
-            return self._standing_as(phase, reason, took, live) if phase else None
-
         self._before_write()
-        there = write_upgrade(self._client, self.node, self._settings.recipe, make)
+        there = self._mark.write(phase, reason, took)
         if not there:
             self.drop()
         return there
-
-    def _standing_as(self, phase: str, reason: str, took: int, live: Obj) -> NodeUpgrade:
-        """What the node's annotation is to say, by what it says now."""
-        before = read_upgrade(live["metadata"].get("annotations") or {}, self._settings.recipe)
-        under_way = phase == self.phase
-        same = before if before and under_way and before.phase == phase else None
-        if same and not self._is_taken_up:
-            self._take_up(same)
-        remedy, fault = self._remedy_noted(phase)
-        return NodeUpgrade(
-            phase=phase,
-            target=self.target,
-            since=same.since if same else timestamp(self._clock()),
-            cordoned=under_way and _is_cordoned_by_us(live, same),
-            took=took,
-            reason=reason,
-            boot=self._boot,
-            remedy=remedy,
-            fault=fault,
-            tried=self._tries(before),
-            withdrawn=self._withdrawn if under_way else (),
-        )
-
-    def _remedy_noted(self, phase: str) -> tuple[str, str]:
-        """Which remedy is under way on the node, and its fault; neither once it is mended."""
-        if self.remedy is None or phase == DONE:
-            return "", ""
-        return self.remedy.step if self._is_tried else NOT_BEGUN, self.remedy.fault
-
-    def _tries(self, before: NodeUpgrade | None) -> tuple[str, ...]:
-        """When remedies were begun; a driver's exchange keeps what it finds."""
-        if self.remedy:
-            return self.remedy.tried
-        return before.tried if before else ()
-
-    def _take_up(self, before: NodeUpgrade) -> None:
-        """Go on where a run before this one ended."""
-        self._boot = before.boot
-        if self.remedy and before.remedy == self.remedy.step and before.tried:
-            self.remedy = replace(self.remedy, fault=before.fault, tried=before.tried)
-            self._is_tried = True
 
     def _go(self, step: ExchangeStep) -> None:
         self.step, self.step_since = step, self._clock()
@@ -462,9 +404,3 @@ class NodeExchange:
 def _is_validator(pod: Obj) -> bool:
     """Whether a run has started a pod to prove something."""
     return VALIDATION_LABEL in (pod["metadata"].get("labels") or {})
-
-
-def _is_cordoned_by_us(live: Obj, before: NodeUpgrade | None) -> bool:
-    """Whether a node is ours to uncordon: we have cordoned it, or are about to. before: what it says
-    of the exchange that goes on."""
-    return bool(before and before.cordoned) or not (live.get("spec") or {}).get("unschedulable")

@@ -138,12 +138,9 @@ class UpgradeSurvey:
 
     def _unusable(self, name: str) -> str:
         """Why a node is of no use whatever its driver, "" where it may be."""
-        node = self.snapshot.nodes[name]
-        if not node.ready:
-            return f"the node is NotReady: {node.ready_message or 'its kubelet does not answer'}"
-        if name in self.snapshot.vanished:
-            return "the labels of the hardware are gone from the node"
-        return ""
+        vanished = name in self.snapshot.vanished
+        gone = "the labels of the hardware are gone from the node" if vanished else ""
+        return self.snapshot.nodes[name].why_not_ready or gone
 
     def _users(self, nodes: Sequence[str]) -> Mapping[str, list[DeviceUser]]:
         """Who uses the devices of these nodes, in one list."""

@@ -188,8 +188,7 @@ class Walker:
         if said := self.held.get(node.name) or self.unmarked.get(node.name):
             return said
         if not node.ready:
-            text = f"the node is NotReady: {node.ready_message or 'its kubelet does not answer'}"
-            return Verdict(Outcome.BLOCKED, "NodeNotReady", text, node.ready_since)
+            return Verdict(Outcome.BLOCKED, "NodeNotReady", node.why_not_ready, node.ready_since)
         if self._has_agent(node) and not self.settings.by_nodes:
             text = (
                 "the node's agent is about to leave, and its labels with it; they are put back then"
