@@ -33,15 +33,6 @@ class RebootRequest(ParameterGroup):
     reboot_timeout: int = 1800
 
 
-@dataclass(frozen=True, kw_only=True)
-class ExchangeRequest(ParameterGroup):
-    """How a node is led. stop_timeout: seconds for our own pods to leave, and the driver's."""
-
-    drain: Optional[DrainRules] = None
-    stop_timeout: int = 300
-    rebooting: RebootRequest
-
-
 @dataclass(frozen=True)
 class ExchangeProofRequest(ParameterGroup):
     """How states are proven while nodes are on their way; times in seconds. require_ready: whether
@@ -60,3 +51,14 @@ class ExchangeProofRequest(ParameterGroup):
             require_ready=False,
             record=True,
         )
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExchangeRequest(ParameterGroup):
+    """How a node is led, and proven. stop_timeout: seconds for our own pods to leave, and the
+    driver's."""
+
+    drain: Optional[DrainRules] = None
+    stop_timeout: int = 300
+    rebooting: RebootRequest
+    proving: ExchangeProofRequest

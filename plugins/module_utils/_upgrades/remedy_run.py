@@ -45,13 +45,15 @@ def run(request: NodeRemedyRequest, context: RunContext) -> Obj:
             desired,
             settings.exchange,
             lambda survey: FaultyNodes(survey, settings, context.clock),
-            request.proving,
+            request.exchange.proving,
             context,
         )
         result = result_of(fleet, report)
     left = what_is_left(result, fleet.outcome)
     short = "Not every node was mended"
-    return concluded(result, left, short, context, require_ready=request.proving.require_ready)
+    return concluded(
+        result, left, short, context, require_ready=request.exchange.proving.require_ready
+    )
 
 
 def _of_members(faults: Mapping[str, str], desired: Desired, context: RunContext) -> dict[str, str]:

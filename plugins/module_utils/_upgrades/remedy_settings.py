@@ -12,8 +12,9 @@ from typing import Optional
 
 from .._cluster.api_client.connection_request import ConnectionRequest
 from .._errors import InvalidInput
+from .._schema.requests import ParameterGroup
 from .._states.preparation.prepare import Prepared
-from .exchange_request import EnabledRecipeRequest, ExchangeProofRequest, ExchangeRequest
+from .exchange_request import EnabledRecipeRequest, ExchangeRequest
 from .exchange_steps import ExchangeSettings
 from .remedies import RemedyRules, possible
 from .upgrade_settings import exchange_settings
@@ -31,22 +32,28 @@ class FaultyNodeRequest:
     fault: str
 
 
+@dataclass(frozen=True)
+class RemedyPaceRequest(ParameterGroup):
+    """How much is tried. attempts: how many remedies a day, on one node; cooldown: seconds after one
+    in which what is reported is about before it."""
+
+    attempts: int = 3
+    cooldown: int = 600
+    max_unavailable: str = "10%"
+    max_failures: str = "10%"
+
+
 @dataclass(frozen=True, kw_only=True)
 class NodeRemedyRequest:
-    """release: nodes whose quarantine ends once they are proven. attempts: how many remedies a day,
-    on one node; cooldown: seconds after one in which what is reported is about before it."""
+    """release: nodes whose quarantine ends once they are proven."""
 
     connection: ConnectionRequest
     run_id: Optional[str] = None
     given: EnabledRecipeRequest
     exchange: ExchangeRequest
-    proving: ExchangeProofRequest
     faults: tuple[FaultyNodeRequest, ...] = ()
     release: Sequence[str] = ()
-    attempts: int = 3
-    cooldown: int = 600
-    max_unavailable: str = "10%"
-    max_failures: str = "10%"
+    pace: RemedyPaceRequest
 
 
 @dataclass(frozen=True)
@@ -63,8 +70,9 @@ class RemedySettings:
 
 def make_remedy_settings(prepared: Prepared, request: NodeRemedyRequest) -> RemedySettings:
     """Raises InvalidInput."""
-    parse_amount(request.max_unavailable, "max_unavailable")
-    parse_amount(request.max_failures, "max_failures")
+    pace = request.pace
+    parse_amount(pace.max_unavailable, "max_unavailable")
+    parse_amount(pace.max_failures, "max_failures")
     faults, released = _faults(request.faults), frozenset(request.release)
     if both := sorted(released & faults.keys()):
         raise InvalidInput(
@@ -74,13 +82,13 @@ def make_remedy_settings(prepared: Prepared, request: NodeRemedyRequest) -> Reme
     exchange = exchange_settings(prepared, request.exchange)
     rules = RemedyRules(
         steps=possible(prepared.recipe.remedies.steps, reboots=exchange.reboot is not None),
-        attempts=request.attempts,
-        cooldown_s=float(request.cooldown),
+        attempts=pace.attempts,
+        cooldown_s=float(pace.cooldown),
     )
     return RemedySettings(
         exchange=replace(exchange, remedies=rules),
-        max_unavailable=request.max_unavailable,
-        max_failures=request.max_failures,
+        max_unavailable=pace.max_unavailable,
+        max_failures=pace.max_failures,
         faults=faults,
         released=released,
     )

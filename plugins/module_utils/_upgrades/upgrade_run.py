@@ -36,7 +36,7 @@ from .upgrade_settings import DriverUpgradeRequest, UpgradeSettings, make_settin
 
 def run(request: DriverUpgradeRequest, context: RunContext) -> Obj:
     """Plan, exchange wave by wave, and where that fails go back to the version before if asked to."""
-    client, proving = connect(request.connection), request.proving
+    client, proving = connect(request.connection), request.exchange.proving
     desired = deployed(client, request.given, context)
     settings = make_settings(desired.prepared, request)
     if not context.check_mode:
@@ -95,7 +95,7 @@ def _roll_back(
     back = replace(
         settings, waves=("100%",), max_failures="100%", soak_s=0.0, window=None, only=changed
     )
-    again, report = _exchange(desired, back, request.proving, context)
+    again, report = _exchange(desired, back, request.exchange.proving, context)
     return {
         "rolled_back": not again.outcome.quarantined,
         "rollback": f"{len(again.outcome.done)} of {len(changed)} nodes run the version before",
@@ -114,7 +114,7 @@ def _as_proven(request: DriverUpgradeRequest, proven: Obj) -> StateApplyRequest:
         run_id=request.run_id,
         images=ImageRequest(driver_images=proven["images"]),
         membership=MembershipRequest(),
-        proving=request.proving.to_walk(wait=False),
+        proving=request.exchange.proving.to_walk(wait=False),
     )
 
 

@@ -16,7 +16,6 @@ from .._states.preparation.prepare import Prepared
 from .device_users import DeviceUse, DrainRules
 from .exchange_request import (
     EnabledRecipeRequest,
-    ExchangeProofRequest,
     ExchangeRequest,
     RebootRequest,
 )
@@ -27,12 +26,13 @@ from .waves import Amount, parse_amount
 
 @dataclass(frozen=True)
 class PaceRequest(ParameterGroup):
-    """How fast it goes: see pace.py."""
+    """How fast it goes (see pace.py), and when."""
 
     waves: Sequence[str] = ("1", "10%", "50%", "100%")
     max_unavailable: str = "10%"
     max_failures: str = "5%"
     soak: int = 0
+    maintenance_window: Optional[WindowRequest] = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,10 +44,8 @@ class DriverUpgradeRequest:
     run_id: Optional[str] = None
     given: EnabledRecipeRequest
     exchange: ExchangeRequest
-    proving: ExchangeProofRequest
     pace: PaceRequest
     nodes: Optional[Sequence[str]] = None
-    maintenance_window: Optional[WindowRequest] = None
     rollback: bool = False
 
 
@@ -78,7 +76,7 @@ def make_settings(prepared: Prepared, request: DriverUpgradeRequest) -> UpgradeS
         max_unavailable=pace.max_unavailable,
         max_failures=pace.max_failures,
         soak_s=float(pace.soak),
-        window=parse_window(request.maintenance_window),
+        window=parse_window(pace.maintenance_window),
         only=frozenset(request.nodes) if request.nodes is not None else None,
     )
 
