@@ -39,8 +39,9 @@ class LaterChanges:
         self,
         client: Client,
         staged: Staged,
+        *,
         plan_again: Callable[[Stage], Sequence[Change]],
-        take_lock: Callable[[], None],
+        take_lock: Callable[[], object],
         guard: Callable[[], None],
         clock: Callable[[], float],
     ) -> None:

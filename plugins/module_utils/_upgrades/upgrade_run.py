@@ -14,7 +14,8 @@ from .._runs.context import RunContext
 from .._runs.guard import given_back
 from .._runs.task import Task
 from .._states import apply
-from .._states.apply import StateApplyRequest
+from .._states.apply import AppliedStates, StateApplyRequest
+from .._states.apply_plan import PlanRequest
 from .._states.desired import Desired
 from .._states.on_nodes.strays import MembershipRequest
 from .._states.preparation.image_facts import ImageRequest
@@ -112,6 +113,8 @@ def _as_proven(request: DriverUpgradeRequest, proven: Obj) -> StateApplyRequest:
         connection=request.connection,
         given=replace(given.as_recorded(), options=options, pools=proven["pools"]),
         run_id=request.run_id,
+        choice=AppliedStates(),
+        planning=PlanRequest(),
         images=ImageRequest(driver_images=proven["images"]),
         membership=MembershipRequest(),
         proving=request.exchange.proving.to_walk(wait=False),

@@ -182,6 +182,20 @@ class NfdInfoRequest:
         )
 
 
+@dataclass(frozen=True)
+class NodeSearch:
+    """Which nodes are searched, and what their recipe says besides: what differs from its record, the
+    states whose images are looked up, the recipes that it depends on, its taints."""
+
+    selector: Selector
+    resources: Sequence[str]
+    grouping: Grouping | None = None
+    differences: Sequence[str] = ()
+    image_states: Sequence[str] = ()
+    depends: Sequence[str] = ()
+    taints: Sequence[Obj] = ()
+
+
 def run(request: NfdInfoRequest, context: RunContext) -> Obj:
     """nfd_info: facts about the nodes that a selector, or a recipe's, matches. Reads only."""
     if not request.recipe and not request.selector:
@@ -190,43 +204,48 @@ def run(request: NfdInfoRequest, context: RunContext) -> Obj:
             why="neither selector nor recipe is given",
             todo="name a recipe (-e hardware_enablement_recipe=nvidia-gpu), or give a selector",
         )
-    client = connect(request.connection)
-    differences: tuple[str, ...] = ()
-    image_states: list[str] = []
-    depends: list[str] = []
-    taints: list[Obj] = []
-    grouping = None
-    if request.given:
-        prepared = prepare(request.given, context, client)
-        tell_differences(prepared, context)
-        differences = prepared.differences
-        states = prepared.recipe.states.values()
-        image_states = [state.name for state in states if is_looked_up(state)]
-        depends = [dependency.name for dependency in prepared.recipe.depends]
-        taints = [dict(taint.to_object()) for taint in prepared.taints]
-        grouping = grouping_of(client, prepared)
-        selector: Selector = prepared.selector
-        resources: Sequence[str] = prepared.recipe.resources
-    else:
-        selector, resources = request.selector or (), request.resources
-    settle = float(request.settle)
-    nodes = list_settled_nodes(client, selector, settle) if settle else list_nodes(client, selector)
+    client, given = connect(request.connection), request.given
+    search = NodeSearch(request.selector or (), request.resources)
+    if given:
+        search = _search_of(client, prepare(given, context, client), context)
+    nodes = (
+        list_settled_nodes(client, search.selector, float(request.settle))
+        if request.settle
+        else list_nodes(client, search.selector)
+    )
     newest = newest_feature(client) if request.nfd_age else None
     if nodes:
-        discovery = discover(nodes, selector, resources, newest=newest, grouping=grouping)
+        discovery = discover(
+            nodes, search.selector, search.resources, newest=newest, grouping=search.grouping
+        )
     else:
-        discovery = discover_nothing(client, selector, newest)
-        discovery = replace(discovery, grouping=grouping or discovery.grouping)
+        discovery = discover_nothing(client, search.selector, newest)
+        discovery = replace(discovery, grouping=search.grouping or discovery.grouping)
         context.progress(discovery.nfd["message"])
     return {
         "changed": False,
         **discovery.to_dict(),
         "cluster": cluster_facts(client),
-        "differences": list(differences),
-        "image_states": image_states,
-        "depends": depends,
-        "taints": taints,
+        "differences": list(search.differences),
+        "image_states": list(search.image_states),
+        "depends": list(search.depends),
+        "taints": list(search.taints),
     }
+
+
+def _search_of(client: Client, prepared: Prepared, context: RunContext) -> NodeSearch:
+    """The search for a recipe's nodes; says what this run changes about its record."""
+    tell_differences(prepared, context)
+    recipe = prepared.recipe
+    return NodeSearch(
+        selector=prepared.selector,
+        resources=recipe.resources,
+        grouping=grouping_of(client, prepared),
+        differences=prepared.differences,
+        image_states=[state.name for state in recipe.states.values() if is_looked_up(state)],
+        depends=[dependency.name for dependency in recipe.depends],
+        taints=[dict(taint.to_object()) for taint in prepared.taints],
+    )
 
 
 TASK = Task(NfdInfoRequest, run)

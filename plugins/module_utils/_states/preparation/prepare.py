@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
-from typing import Any
+from typing import Any, Optional
 
 from ..._charts.recipe_reading import read_recipe
 from ..._cluster.api_client.api_errors import UnknownKind
@@ -31,6 +31,7 @@ from ..._recipes.render import RenderFacts
 from ..._recipes.requirements import node_label_sets
 from ..._recipes.templates.render_facts import Group
 from ..._runs.context import RunContext
+from ..._schema.requests import ParameterGroup
 from ..record import record_spec, record_store
 from ..record.crd import GROUP, KIND
 from ..record.versions import versions
@@ -73,7 +74,12 @@ class Prepared:
     def spec(self) -> dict[str, Any]:
         """What the record says was asked for."""
         return record_spec.make_spec(
-            self.recipe, self.namespace, self.options, self.pools, self.selector, self.taints
+            self.recipe,
+            self.namespace,
+            self.options,
+            pools=self.pools,
+            selector=self.selector,
+            taints=self.taints,
         )
 
     @property
@@ -172,6 +178,14 @@ def tell_differences(prepared: Prepared, context: RunContext) -> None:
         context.notice(
             f"{prepared.recipe.name} differs from its record: {'; '.join(prepared.differences)}"
         )
+
+
+@dataclass(frozen=True)
+class StateChoice(ParameterGroup):
+    """The states that are named, those of a role, or with neither all."""
+
+    states: Optional[Sequence[str]] = None
+    role: Optional[str] = None
 
 
 def choose(

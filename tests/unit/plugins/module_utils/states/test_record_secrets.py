@@ -24,7 +24,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils._runs.context 
 from ansible_collections.hardware.enablement.plugins.module_utils._states.preparation.prepare import (
     Prepared,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils._states.special_resource import (
+from ansible_collections.hardware.enablement.plugins.module_utils._states.record_writer import (
     write_report,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._states.validation.phases import (

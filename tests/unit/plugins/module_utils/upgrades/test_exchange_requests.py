@@ -137,7 +137,11 @@ def test_a_rollback_applies_what_was_proven_with_the_secrets_that_no_record_has(
 
     assert asked.given.options == {"version": "1", "token": "t0ken"}
     assert (asked.given.pools, asked.images.driver_images) == ([{"name": "a"}], [{"image": "i"}])
-    assert (asked.state, asked.states, asked.with_requirements) == ("present", None, False)
+    assert (asked.state, asked.choice.states, asked.choice.with_requirements) == (
+        "present",
+        None,
+        False,
+    )
     proving = asked.proving
     assert (proving.wait, proving.record, proving.require_ready) == (False, True, False)
     assert proving.failure_grace == 7.0
