@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 
@@ -100,17 +100,20 @@ def _difference(name: str, value: str, wanted: Mapping[str, str | None]) -> tupl
         expected = wanted[name]
         return None if expected in (None, value) else (_OTHER_VALUE, f"the value is not {expected}")
     device = _DEVICE.fullmatch(name)
-    if not device:
-        close = get_close_matches(name, wanted, n=1, cutoff=_CLOSE)
-        return (_NEARLY, f"nearly {close[0]}") if close else None
+    if device:
+        return _other_device(device["bus"], device["fields"], wanted)
+    close = get_close_matches(name, wanted, n=1, cutoff=_CLOSE)
+    return (_NEARLY, f"nearly {close[0]}") if close else None
+
+
+def _other_device(bus: str, fields: str, wanted: Iterable[str]) -> tuple[int, str] | None:
+    """What tells a device from those looked for on its bus; None where it resembles none."""
     ours = [
-        found["fields"]
-        for found in map(_DEVICE.fullmatch, wanted)
-        if found and found["bus"] == device["bus"]
+        found["fields"] for found in map(_DEVICE.fullmatch, wanted) if found and found["bus"] == bus
     ]
-    if any(_vendor(fields) in device["fields"].split("_") for fields in ours):
+    if any(_vendor(each) in fields.split("_") for each in ours):
         return _SAME_VENDOR, "the same vendor, under another class or name"
-    if any(_class(fields) and _class(fields) == _class(device["fields"]) for fields in ours):
+    if any(_class(each) and _class(each) == _class(fields) for each in ours):
         return _OTHER_VENDOR, "the same class of device, of another vendor"
     return None
 

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from typing import Any
@@ -143,20 +143,33 @@ def discover(
         groups=Grouping().coarse((replace(group, pool="") for group in node_groups), ("kernel",)),
         devices=_devices(matched),
         resources=_resources(matched, resources),
-        mixed={
-            "kernel": len({node.kernel for node in matched}) > 1,
-            "os": len({(node.os_id, node.os_version) for node in matched}) > 1,
-            "arch": len({node.arch for node in matched}) > 1,
-        },
-        transitions=tuple(
-            {"node": node.name, "kernel": node.kernel, "label": node.kernel_label or ""}
-            for node in matched
-            if node.in_transition
+        mixed=_mixed(matched),
+        transitions=_transitions(matched),
+        nfd=_nfd(
+            matched, newest, absence, present=labelled if nfd_present is None else nfd_present
         ),
-        nfd=_nfd(matched, labelled if nfd_present is None else nfd_present, newest, absence),
         node_groups=node_groups,
         grouping=grouping,
         facts=matched,
+    )
+
+
+def _mixed(nodes: Sequence[NodeFacts]) -> dict[str, bool]:
+    """In what the nodes differ."""
+    facts: Mapping[str, Set[object]] = {
+        "kernel": {node.kernel for node in nodes},
+        "os": {(node.os_id, node.os_version) for node in nodes},
+        "arch": {node.arch for node in nodes},
+    }
+    return {name: len(values) > 1 for name, values in facts.items()}
+
+
+def _transitions(nodes: Sequence[NodeFacts]) -> tuple[Mapping[str, str], ...]:
+    """The nodes that NFD has yet to label again, since they run another kernel."""
+    return tuple(
+        {"node": node.name, "kernel": node.kernel, "label": node.kernel_label or ""}
+        for node in nodes
+        if node.in_transition
     )
 
 
@@ -192,7 +205,7 @@ def _resources(nodes: Sequence[NodeFacts], patterns: Sequence[str]) -> dict[str,
 
 
 def _nfd(
-    nodes: Sequence[NodeFacts], present: bool, newest: str | None, absence: str
+    nodes: Sequence[NodeFacts], newest: str | None, absence: str, *, present: bool
 ) -> dict[str, Any]:
     by_label = [node for node in nodes if node.kernel_label]
     if present and nodes and len(by_label) == len(nodes):

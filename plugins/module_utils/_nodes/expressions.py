@@ -8,7 +8,7 @@ by none of them."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +17,8 @@ from .selectors import LabelSet
 
 MAX_TERMS = 64
 OPERATORS = ("In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt")
+# Those that only a label meets that is there.
+_PRESENT = frozenset(("In", "Exists", "Gt", "Lt"))
 
 _KEY = re.compile(
     r"([a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?/)?[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?"
@@ -82,23 +84,28 @@ def parse_expression(given: Any) -> Expression:
         raise ValueError(
             f"an expression has key, operator and values, and not {', '.join(unknown)}"
         )
-    key, operator, values = str(given["key"]), given.get("operator"), given.get("values") or []
+    key, operator = str(given["key"]), given.get("operator")
     if not _KEY.fullmatch(key):
         raise ValueError(f"{key[:80]!r} is not the name of a label")
     if operator not in OPERATORS:
         raise ValueError(
             f"operator {str(operator)[:40]!r} of {key} is none of {', '.join(OPERATORS)}"
         )
-    if not isinstance(values, Sequence) or isinstance(values, str):
+    return Expression(key, str(operator), _values(key, str(operator), given.get("values") or []))
+
+
+def _values(key: str, operator: str, given: Any) -> tuple[str, ...]:
+    """As many as the operator takes. Raises ValueError."""
+    if not isinstance(given, Sequence) or isinstance(given, str):
         raise ValueError(f"the values of {key} are not a list")
-    texts = tuple(sorted({_text(value, key) for value in values}))
+    texts = tuple(sorted({_text(value, key) for value in given}))
     if operator in ("Exists", "DoesNotExist") and texts:
         raise ValueError(f"operator {operator} of {key} takes no values")
     if operator in ("In", "NotIn") and not texts:
         raise ValueError(f"operator {operator} of {key} needs at least one value")
     if operator in ("Gt", "Lt") and not (len(texts) == 1 and _NUMBER.fullmatch(texts[0])):
         raise ValueError(f"operator {operator} of {key} needs one whole number")
-    return Expression(key, str(operator), texts)
+    return texts
 
 
 def _text(value: Any, key: str) -> str:
@@ -204,27 +211,25 @@ def _simplified(term: Term) -> Term | None:
 
 
 def _simplified_label(key: str, expressions: Sequence[Expression]) -> list[Expression] | None:
-    by_operator: dict[str, list[Expression]] = {}
+    """The conditions on one label; None where no value meets them all."""
+    of: dict[str, list[Expression]] = {operator: [] for operator in OPERATORS}
     for expression in expressions:
-        by_operator.setdefault(expression.operator, []).append(expression)
-    compared = sorted(
-        {*by_operator.get("Gt", ()), *by_operator.get("Lt", ())},
-        key=lambda item: item.to_dict()["values"],
-    )
-    without = {value for expression in by_operator.get("NotIn", ()) for value in expression.values}
-    if "DoesNotExist" in by_operator:
-        present = compared or "In" in by_operator or "Exists" in by_operator
+        of[expression.operator].append(expression)
+    compared = sorted({*of["Gt"], *of["Lt"]}, key=lambda item: item.values)
+    without = set[str]().union(*(expression.values for expression in of["NotIn"]))
+    if of["DoesNotExist"]:
+        present = _PRESENT.intersection(each.operator for each in expressions)
         return None if present else [Expression(key, "DoesNotExist")]
-    if "In" in by_operator:
-        allowed = (
-            set.intersection(*(set(expression.values) for expression in by_operator["In"]))
-            - without
-        )
-        return [Expression(key, "In", tuple(sorted(allowed))), *compared] if allowed else None
-    found = [Expression(key, "NotIn", tuple(sorted(without)))] if without else []
-    if "Exists" in by_operator and not compared:
-        found.append(Expression(key, "Exists"))
-    return found + compared
+    if of["In"]:
+        allowed = set.intersection(*(set(each.values) for each in of["In"])) - without
+        return [_of_values(key, "In", allowed), *compared] if allowed else None
+    excluded = [_of_values(key, "NotIn", without)] if without else []
+    # A label that is compared has to be there anyway.
+    return [*excluded, *(compared or of["Exists"][:1])]
+
+
+def _of_values(key: str, operator: str, values: Set[str]) -> Expression:
+    return Expression(key, operator, tuple(sorted(values)))
 
 
 def _absorbed(terms: Sequence[Term]) -> Terms:

@@ -99,29 +99,30 @@ class NodeFacts:
         return label_form(self.kernel)
 
     @property
+    def why_not_ready(self) -> str:
+        """In a sentence, "" where the node is ready."""
+        said = self.ready_message or "its kubelet does not answer"
+        return "" if self.ready else f"the node is NotReady: {said}"
+
+    @property
     def in_transition(self) -> bool:
         """Whether NFD's label still names another kernel than the one that runs."""
-        return bool(self.kernel_label) and self.kernel_label != self.kernel_as_label
+        return _names_another(self.kernel_label, self.kernel)
 
     @classmethod
     def from_object(cls, node: Mapping[str, Any]) -> NodeFacts:
         """The facts of a Node object."""
-        metadata, spec, status = (
-            node.get("metadata") or {},
-            node.get("spec") or {},
-            node.get("status") or {},
-        )
+        metadata, spec, status = (node.get(part) or {} for part in ("metadata", "spec", "status"))
         info, labels = status.get("nodeInfo") or {}, metadata.get("labels") or {}
         kernel, kernel_label = str(info.get("kernelVersion", "")), labels.get(KERNEL)
-        stale = bool(kernel_label) and kernel_label != label_form(kernel)
-        os_id, os_version = os_of(labels, str(info.get("osImage", "")), stale)
-        conditions = {entry.get("type"): entry for entry in status.get("conditions") or []}
-        ready: Obj = conditions.get("Ready", {})
-        is_ready = ready.get("status") == "True"
-        message = "" if is_ready else str(ready.get("message") or ready.get("reason") or "")
+        image = str(info.get("osImage", ""))
+        stale = _names_another(kernel_label, kernel)
+        os_id, os_version = os_of(labels, image, labels_stale=stale)
         runtime, _separator, runtime_version = str(
             info.get("containerRuntimeVersion", "")
         ).partition("://")
+        ready = _ready_condition(status)
+        is_ready = ready.get("status") == "True"
         return cls(
             name=str(metadata.get("name", "")),
             uid=str(metadata.get("uid", "")),
@@ -134,14 +135,30 @@ class NodeFacts:
             os_version=os_version,
             arch=str(info.get("architecture") or labels.get(ARCH) or ""),
             ready=is_ready,
-            ready_message=message,
+            ready_message="" if is_ready else _said_in(ready),
             ready_since=seconds(ready.get("lastTransitionTime")),
             schedulable=not spec.get("unschedulable", False),
             taints=tuple(spec.get("taints") or ()),
             capacity=status.get("capacity") or {},
             allocatable=status.get("allocatable") or {},
             created=seconds(metadata.get("creationTimestamp")),
-            os_build=coreos_build(str(info.get("osImage", ""))),
+            os_build=coreos_build(image),
             runtime=runtime,
             runtime_version=runtime_version,
         )
+
+
+def _names_another(kernel_label: str | None, kernel: str) -> bool:
+    return bool(kernel_label) and kernel_label != label_form(kernel)
+
+
+def _ready_condition(status: Mapping[str, Any]) -> Obj:
+    """Of a node's status; empty where the kubelet has not said."""
+    conditions: Mapping[str, Obj] = {
+        entry.get("type"): entry for entry in status.get("conditions") or []
+    }
+    return conditions.get("Ready", {})
+
+
+def _said_in(condition: Obj) -> str:
+    return str(condition.get("message") or condition.get("reason") or "")

@@ -20,6 +20,15 @@ Term = Mapping[str, Any]
 
 # What nodes may be told apart by, in the order in which it is written.
 FACETS = ("kernel", "os", "arch", "runtime", "driver", "pool")
+# What a group says of its nodes where a facet counts.
+_FACTS = {
+    "kernel": ("kernel", "kernel_label", "os_id", "os_version", "os_build", "arch"),
+    "os": ("os_id", "os_version", "os_build"),
+    "arch": ("arch",),
+    "runtime": ("runtime", "runtime_major"),
+    "driver": ("preinstalled",),
+    "pool": ("pool",),
+}
 # The group of nodes of which all that counts is as it usually is: outside all pools, without a
 # preinstalled driver.
 DEFAULT = "default"
@@ -90,21 +99,8 @@ class NodeGroup:
         wanted = normal(per)
         if missing := set(wanted) - {*self.per, *(("os", "arch") if "kernel" in self.per else ())}:
             raise ValueError(f"group {self.id} is not told apart by {', '.join(sorted(missing))}")
-        kernel, system = "kernel" in wanted, "kernel" in wanted or "os" in wanted
-        found = NodeGroup(
-            id="",
-            per=wanted,
-            kernel=self.kernel if kernel else "",
-            kernel_label=self.kernel_label if kernel else "",
-            os_id=self.os_id if system else "",
-            os_version=self.os_version if system else "",
-            os_build=self.os_build if system else "",
-            arch=self.arch if kernel or "arch" in wanted else "",
-            runtime=self.runtime if "runtime" in wanted else "",
-            runtime_major=self.runtime_major if "runtime" in wanted else "",
-            preinstalled=self.preinstalled and "driver" in wanted,
-            pool=self.pool if "pool" in wanted else "",
-        )
+        facts = {name: getattr(self, name) for facet in wanted for name in _FACTS[facet]}
+        found = NodeGroup("", wanted, **facts)
         return replace(found, id=make_group_id(found))
 
 

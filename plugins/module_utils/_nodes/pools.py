@@ -52,6 +52,11 @@ class NodePool:
         up."""
         return self.terms is not None and any_holds(self.terms, labels)
 
+    def unreadable(self, labels: Mapping[str, str]) -> str:
+        """A label that the pool compares with a number, and that is none; "" where all can be."""
+        expressions = (each for term in self.terms or () for each in term)
+        return next((each.key for each in expressions if each.unreadable(labels)), "")
+
     def to_spec(self, secret: Set[str] = frozenset()) -> dict[str, Any]:
         """The pool as parse_pools() takes it, but that of its secret options there are only the
         names (secretOptions)."""
@@ -98,6 +103,17 @@ def _parse(given: Any, where: str) -> NodePool:
             where, "its name is no DNS label of at most 20 characters", "name it like old-gpus"
         )
     where = f"pool {name}"
+    source = _source(given, where)
+    options = given.get("options") or {}
+    if not isinstance(options, Mapping):
+        raise _wrong(where, "its options are no mapping")
+    if source == "machine_config_pool":
+        return NodePool(name, None, str(given[source]), dict(options))
+    return NodePool(name, _terms(source, given[source], where), options=dict(options))
+
+
+def _source(given: Mapping[str, Any], where: str) -> str:
+    """The one key that says which nodes a pool has."""
     unknown = sorted(set(map(str, given)) - {"name", "options", *_SOURCES})
     if unknown:
         raise _wrong(
@@ -111,24 +127,21 @@ def _parse(given: Any, where: str) -> NodePool:
         raise _wrong(
             where, f"it has {found}", f"say by one of {', '.join(_SOURCES)} which nodes it has"
         )
-    options = given.get("options") or {}
-    if not isinstance(options, Mapping):
-        raise _wrong(where, "its options are no mapping")
-    source = given[sources[0]]
-    if sources[0] == "machine_config_pool":
-        return NodePool(str(name), None, str(source), dict(options))
+    return sources[0]
+
+
+def _terms(source: str, value: Any, where: str) -> Terms:
+    """Which nodes a pool has that names a NodePool, or a selector."""
     try:
-        if sources[0] == "node_pool":
-            wanted = [
-                parse_expression({"key": NODE_POOL_LABEL, "operator": "In", "values": [source]})
-            ]
-            return NodePool(str(name), (tuple(wanted),), options=dict(options))
-        terms = both((parse_selector(source),), EVERYWHERE)
+        if source == "node_pool":
+            entry = {"key": NODE_POOL_LABEL, "operator": "In", "values": [value]}
+            return ((parse_expression(entry),),)
+        terms = both((parse_selector(value),), EVERYWHERE)
     except ValueError as error:
         raise _wrong(where, str(error)) from None
     if not terms:
         raise _wrong(where, "its selector contradicts itself")
-    return NodePool(str(name), terms, options=dict(options))
+    return terms
 
 
 def pool_name(name: str) -> str:
@@ -167,22 +180,7 @@ def check_membership(pools: Sequence[NodePool], nodes: Sequence[NodeFacts]) -> N
     nodes: those with the hardware. Where there is none at all, an empty pool says nothing.
     """
     for node in nodes:
-        found = [pool.name for pool in pools if pool.has(node.labels)]
-        if len(found) > 1:
-            raise _wrong(
-                f"node {node.name}",
-                f"it is in the pools {' and '.join(found)}, whose options may differ",
-                "change a selector so that no node is in two pools",
-            )
-        for pool in pools:
-            for expression in (each for term in pool.terms or () for each in term):
-                if expression.unreadable(node.labels):
-                    value = node.labels[expression.key]
-                    raise _wrong(
-                        f"node {node.name}",
-                        f"pool {pool.name} compares its label {expression.key} with a number, and it is {value!r}",
-                        "correct the label, or select by another one",
-                    )
+        _check_node(pools, node)
     empty = [pool.name for pool in pools if not any(pool.has(node.labels) for node in nodes)]
     if nodes and empty:
         names = ", ".join(node.name for node in nodes[:_SHOWN])
@@ -192,6 +190,24 @@ def check_membership(pools: Sequence[NodePool], nodes: Sequence[NodeFacts]) -> N
             f"none of the {len(nodes)} nodes with the hardware is in it ({names}{more})",
             "correct its selector or the nodes' labels, or leave the pool out",
         )
+
+
+def _check_node(pools: Sequence[NodePool], node: NodeFacts) -> None:
+    """Raise InvalidInput where a node is in two pools, or it cannot be told."""
+    found = [pool.name for pool in pools if pool.has(node.labels)]
+    if len(found) > 1:
+        raise _wrong(
+            f"node {node.name}",
+            f"it is in the pools {' and '.join(found)}, whose options may differ",
+            "change a selector so that no node is in two pools",
+        )
+    for pool in pools:
+        if key := pool.unreadable(node.labels):
+            raise _wrong(
+                f"node {node.name}",
+                f"pool {pool.name} compares its label {key} with a number, and it is {node.labels[key]!r}",
+                "correct the label, or select by another one",
+            )
 
 
 def terms_to_list(terms: Terms) -> list[list[dict[str, Any]]]:

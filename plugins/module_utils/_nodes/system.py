@@ -53,7 +53,7 @@ def label_form(value: str) -> str:
     return re.sub(r"[^A-Za-z0-9_.-]", "_", value).strip("_.-")[:63].strip("_.-")
 
 
-def os_of(labels: Mapping[str, str], image: str, labels_stale: bool = False) -> tuple[str, str]:
+def os_of(labels: Mapping[str, str], image: str, *, labels_stale: bool = False) -> tuple[str, str]:
     """(ID, VERSION_ID) of the node's os-release, from NFD's labels, else from the pretty name in
     nodeInfo.
 

@@ -82,14 +82,21 @@ def _parse(entry: Any) -> Taint:
     if unknown:
         raise _wrong(entry, f"there is no field {', '.join(unknown)}")
     taint = Taint(*(str(entry.get(name) or "") for name in ("key", "value", "effect")))
+    if why := _flaw(taint):
+        raise _wrong(entry, why)
+    return taint
+
+
+def _flaw(taint: Taint) -> str:
+    """Why the API server would refuse a taint, "" where it would not."""
     prefix, slash, name = taint.key.rpartition("/")
     if not _NAME.fullmatch(name) or (slash and not _PREFIX.fullmatch(prefix)):
-        raise _wrong(entry, "its key is no qualified name, such as example.com/gpu")
+        return "its key is no qualified name, such as example.com/gpu"
     if taint.value and not _NAME.fullmatch(taint.value):
-        raise _wrong(entry, "its value is no label value of at most 63 characters")
+        return "its value is no label value of at most 63 characters"
     if taint.effect not in EFFECTS:
-        raise _wrong(entry, f"its effect is none of {', '.join(EFFECTS)}")
-    return taint
+        return f"its effect is none of {', '.join(EFFECTS)}"
+    return ""
 
 
 def _wrong(entry: Any, why: str) -> InvalidInput:
@@ -136,7 +143,11 @@ def taints_in(entries: Iterable[Mapping[str, Any]]) -> list[Taint]:
 
 def taints_of(node: Mapping[str, Any]) -> list[Taint]:
     """All taints of a Node object."""
-    return taints_in((node.get("spec") or {}).get("taints") or ())
+    return taints_in(_entries(node))
+
+
+def _entries(node: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
+    return (node.get("spec") or {}).get("taints") or ()
 
 
 def ours_of(node: Mapping[str, Any], recipe: str) -> set[Taint]:
@@ -163,16 +174,15 @@ def taint_patch(node: Mapping[str, Any], recipe: str, wanted: Iterable[Taint]) -
     is wanted stays somebody else's.
     """
     wanted, ours, present = list(wanted), ours_of(node, recipe), taints_of(node)
-    entries = (node.get("spec") or {}).get("taints") or []
     going = ours.intersection(present) - set(wanted)
     coming = [taint for taint in wanted if taint not in present]
     after = sorted(set(wanted) & (ours | set(coming)))
-    metadata = node["metadata"]
-    noted = json.dumps([str(taint) for taint in after], separators=(",", ":")) if after else None
-    name = taints_annotation(recipe)
+    metadata, name = node["metadata"], taints_annotation(recipe)
+    noted = json.dumps(list(map(str, after)), separators=(",", ":")) if after else None
     if not going and not coming and (metadata.get("annotations") or {}).get(name) == noted:
         return None
-    kept = [entry for entry, taint in zip(entries, present, strict=True) if taint not in going]
+    entries = zip(_entries(node), present, strict=True)
+    kept = [entry for entry, taint in entries if taint not in going]
     return {
         "metadata": {
             "resourceVersion": metadata["resourceVersion"],

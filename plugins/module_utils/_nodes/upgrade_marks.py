@@ -111,25 +111,30 @@ def upgrade_patch(node: Mapping[str, Any], recipe: str, upgrade: NodeUpgrade | N
     not; in quarantine it has that taint alone. What was cordoned before us stays so. It holds for
     the node as it was read: raises KeyError where that has no resourceVersion.
     """
-    metadata, spec = node["metadata"], node.get("spec") or {}
+    metadata = node["metadata"]
     before = read_upgrade(metadata.get("annotations") or {}, recipe)
-    under_way = upgrade is not None and upgrade.is_under_way
-    ours = bool(before and before.cordoned)
     patch: Obj = {
         "metadata": {
             "resourceVersion": metadata["resourceVersion"],
             "annotations": {upgrade_annotation(recipe): to_text(upgrade) if upgrade else None},
         }
     }
-    changed: Obj = {}
-    if under_way and not spec.get("unschedulable"):
-        changed["unschedulable"] = True
-    elif not under_way and ours and spec.get("unschedulable"):
-        changed["unschedulable"] = None
+    changed = _cordon(node.get("spec") or {}, before, upgrade)
     taints = _taints(node, recipe, _TAINTS.get(upgrade.phase, "") if upgrade else "")
     if taints is not None:
         changed["taints"] = taints
     return {**patch, "spec": changed} if changed else patch
+
+
+def _cordon(spec: Mapping[str, Any], before: NodeUpgrade | None, after: NodeUpgrade | None) -> Obj:
+    """What of a node's spec cordons it, or uncordons it; empty where it is as it should be."""
+    under_way = after is not None and after.is_under_way
+    ours = before is not None and before.cordoned
+    if under_way and not spec.get("unschedulable"):
+        return {"unschedulable": True}
+    if not under_way and ours and spec.get("unschedulable"):
+        return {"unschedulable": None}
+    return {}
 
 
 def _taints(node: Mapping[str, Any], recipe: str, value: str) -> list[Obj] | None:

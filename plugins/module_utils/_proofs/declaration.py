@@ -16,7 +16,7 @@ from typing import Any, Generic, TypeVar, Union, cast, get_type_hints
 from .._schema.shapes import Key, Record, Shape, Text
 from .._verdicts.reasons import Reason
 from .._verdicts.verdict import Verdict
-from .evaluation import Observation
+from .evaluation import Observation, ProofTarget
 from .feeds import Watched
 from .proof import Proof
 
@@ -150,6 +150,10 @@ class ProofKind(Generic[S]):
         """The pod that a proof of this kind runs on nodes, if it runs one; where it differs, on a
         node of a group."""
         return self.pod(self.settings_of(proof, group, node)) if self.pod else None
+
+    def counts_on(self, proof: Proof, target: ProofTarget) -> bool:
+        """Whether a proof has a verdict there: one about nodes has none for the cluster."""
+        return target.node is not None or self.scope_of(proof) is not Scope.NODE
 
     def scope_of(self, proof: Proof) -> Scope:
         """What a proof of this kind is about: a node also where its texts differ from node to node."""

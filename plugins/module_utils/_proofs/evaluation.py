@@ -21,8 +21,8 @@ REFUSED_MAX_AGE_S = 5.0
 
 
 class PlannedState(Protocol):
-    """What is known of a proof's state before nodes are looked at
-    (states.validation.model.StatePlan is one)."""
+    """What is known of a proof's state before nodes are looked at (StatePlan of
+    _states/validation/phases.py is one)."""
 
     @property
     def name(self) -> str: ...
@@ -30,8 +30,7 @@ class PlannedState(Protocol):
     @property
     def workloads(self) -> tuple[ObjectKey, ...]: ...
 
-    @property
-    def without_image(self) -> Mapping[str, str]: ...
+    def why_no_image(self, group: str) -> str | None: ...
 
     def daemonsets_for(self, group: str) -> tuple[ObjectKey, ...]: ...
 
@@ -46,9 +45,39 @@ class Siblings:
     given_up: frozenset[str] = frozenset()
 
 
+@dataclass(frozen=True)
+class ProofTarget:
+    """What a proof is about: a node, or the cluster where node is None. group: the finest that the
+    node is of. subject: what is deployed there, and on top of what. runnable_since: when the
+    state's requirements began to hold, in seconds since the epoch."""
+
+    node: NodeFacts | None
+    group: str
+    subject: str
+    runnable_since: float
+
+    @property
+    def name(self) -> str:
+        """The node's, "" for the cluster."""
+        return self.node.name if self.node else ""
+
+
+@dataclass(frozen=True)
+class ProofView:
+    """What all proofs see that are evaluated at one moment. namespace: the recipe's. started: when
+    the run began, now: this moment, in seconds since the epoch. slots: how many more validation pods
+    each state may run."""
+
+    snapshot: ClusterSnapshot
+    namespace: str
+    started: float
+    now: float
+    slots: Mapping[str, int]
+
+
 @dataclass
 class Observation(Generic[S]):
-    """One look at one proof: of a node, or of the cluster where node is None.
+    """One look at one proof of a state, the one of that index.
 
     settings are the kind's own, from the recipe. wants collects the questions, again_at the next
     moment (seconds since the epoch) at which looking again may help.
@@ -57,18 +86,28 @@ class Observation(Generic[S]):
     plan: PlannedState
     index: int
     settings: S
-    node: NodeFacts | None
-    group: str
-    subject: str
-    snapshot: ClusterSnapshot
-    namespace: str
-    now: float
-    started: float
-    runnable_since: float
-    slots: Mapping[str, int]
+    target: ProofTarget
+    view: ProofView
     siblings: Callable[[], Siblings] = Siblings
-    wants: list[Query] = field(default_factory=list)
-    again_at: float | None = None
+    wants: list[Query] = field(default_factory=list, init=False)
+    again_at: float | None = field(default=None, init=False)
+
+    @property
+    def node(self) -> NodeFacts:
+        """The node, of a proof that is about nodes: others have none to ask for."""
+        if self.target.node is None:
+            raise LookupError(f"a proof of state {self.plan.name} is about the cluster")
+        return self.target.node
+
+    @property
+    def snapshot(self) -> ClusterSnapshot:
+        """What is known of the cluster."""
+        return self.view.snapshot
+
+    @property
+    def now(self) -> float:
+        """This moment, in seconds since the epoch."""
+        return self.view.now
 
     def query(self, question: Query, max_age: float | None = None) -> QueryResult | None:
         """The last answer, or None where there is none yet. The question goes out where there is
@@ -85,7 +124,7 @@ class Observation(Generic[S]):
 
     def watched(self, what: Watched) -> Feed:
         """What is known of objects that the kind of proof declares to watch."""
-        return self.snapshot.feed(what).read_by(what.name, self.node.name if self.node else "")
+        return self.snapshot.feed(what).read_by(what.name, self.target.name)
 
     def wake_at(self, moment: float) -> None:
         """Ask for another look at the latest then, even if nothing in the cluster changes."""

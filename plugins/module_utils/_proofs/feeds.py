@@ -57,7 +57,7 @@ class Feed:
         self.node_readers.add(node)
         return [self.objects[name] for name in sorted(self._on_nodes.get(node, ()))]
 
-    def put(self, obj: Obj, deleted: bool = False) -> set[str]:
+    def put(self, obj: Obj, *, deleted: bool = False) -> set[str]:
         """Take in an object; returns who looks at it."""
         name = obj["metadata"]["name"]
         nodes = {_node(self._drop(name))}

@@ -54,7 +54,7 @@ class ClusterSnapshot:
         """What is known of all objects of a kind and namespace."""
         return self.feeds.setdefault(what.collection, Feed())
 
-    def put_workload(self, workload: Obj, deleted: bool = False) -> bool:
+    def put_workload(self, workload: Obj, *, deleted: bool = False) -> bool:
         """Take in a DaemonSet, Deployment, StatefulSet or Job; returns whether it makes every node
         worth a look.
 
@@ -73,28 +73,36 @@ class ClusterSnapshot:
         self.groups.pop(name, None)
         self.vanished.pop(name, None)
 
-    def put_pod(self, pod: Obj, deleted: bool = False) -> set[str]:
+    def put_pod(self, pod: Obj, *, deleted: bool = False) -> set[str]:
         """Take in a pod; returns the nodes that it concerns."""
+        if VALIDATION_LABEL in (pod["metadata"].get("labels") or {}):
+            nodes = self._put_validator(pod, deleted=deleted)
+        else:
+            nodes = self._put_pod_of_state(pod, deleted=deleted)
+        return nodes - {""}
+
+    def _put_validator(self, pod: Obj, *, deleted: bool) -> set[str]:
+        name = pod["metadata"]["name"]
+        if deleted:
+            self.validators.pop(name, None)
+        else:
+            self.validators[name] = pod
+        return {node_of(pod) or ""}
+
+    def _put_pod_of_state(self, pod: Obj, *, deleted: bool) -> set[str]:
+        """Returns the node of the pod, and the one before; "" where it has, or had, none."""
         metadata = pod["metadata"]
-        labels = metadata.get("labels") or {}
-        if VALIDATION_LABEL in labels:
-            if deleted:
-                self.validators.pop(metadata["name"], None)
-            else:
-                self.validators[metadata["name"]] = pod
-            node = node_of(pod)
-            return {node} if node else set()
-        uid = metadata["uid"]
-        place = (node_of(pod) or "", labels.get(STATE_LABEL, ""))
-        before = self._places.pop(uid, None)
-        if before is not None and (deleted or before != place):
+        uid, state = metadata["uid"], (metadata.get("labels") or {}).get(STATE_LABEL, "")
+        place = (node_of(pod) or "", state)
+        before = self._places.pop(uid, place)
+        if deleted or before != place:
             self.pods[before].pop(uid, None)
             self._by_state[before[1]].pop(uid, None)
         if not deleted:
             self._places[uid] = place
             self.pods[place][uid] = pod
-            self._by_state[place[1]][uid] = pod
-        return {node for node in (place[0], before[0] if before else "") if node}
+            self._by_state[state][uid] = pod
+        return {place[0], before[0]}
 
     def running_validators(self, state: str) -> int:
         """How many validation pods of a state have not ended yet; one whose node is gone never

@@ -42,7 +42,7 @@ def find_all(
     """Watched objects by name, or the verdict where they cannot be looked at. title: how a message
     names them."""
     feed = observation.watched(what)
-    return _unknown(feed, title, what.name in feed.objects) or feed.objects
+    return _unknown(feed, title, seen=what.name in feed.objects) or feed.objects
 
 
 def find_on_node(
@@ -51,11 +51,11 @@ def find_on_node(
     """Those of the watched objects that name the observed node as theirs, or the verdict where they
     cannot be looked at. Others' objects do not make it look again."""
     feed = observation.snapshot.feed(what)
-    found = feed.on_node(observation.node.name if observation.node else "")
+    found = feed.on_node(observation.node.name)
     return _unknown(feed, title) or found
 
 
-def _unknown(feed: Feed, title: str, seen: bool = False) -> Verdict | None:
+def _unknown(feed: Feed, title: str, *, seen: bool = False) -> Verdict | None:
     """The verdict where a feed tells nothing yet; seen: what is looked for was told."""
     if feed.error:
         return Verdict(Outcome.BLOCKED, "Unreadable", f"{title} cannot be read: {feed.error}")

@@ -34,7 +34,12 @@ def make_report(
     reported = [plan for plan in chosen if plan.name in proving or _is_open(plan, loop)]
     reported, groups = _as_they_are_now(reported, desired, loop)
     report = summarize(
-        reported, loop.results, groups, loop.snapshot.groups, which == "all", loop.left
+        reported,
+        loop.results,
+        groups,
+        loop.snapshot.groups,
+        all_nodes=which == "all",
+        left=loop.left,
     )
     report["kernels"] = sorted({node.kernel for node in loop.snapshot.nodes.values()})
     report["upgrades"] = upgrade_rows(loop.snapshot.nodes.values(), desired.recipe.name)

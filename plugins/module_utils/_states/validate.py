@@ -126,7 +126,7 @@ def _settle(loop: Loop, nodes: Sequence[Obj], later: LaterChanges | None, *, wai
     elif not loop.hook and loop.check_quickly(nodes):
         return
     loop.mirror.take_nodes(nodes)
-    loop.run(wait)
+    loop.run(wait=wait)
 
 
 def _say_changes(desired: Desired, loop: Loop, context: RunContext, *, recorded: bool) -> None:

@@ -10,11 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from typing import Any
+from typing import Any, Optional
 
-from .._cluster.api_objects.labels import RECIPE_LABEL
+from .._cluster.api_objects.labels import RECIPE_LABEL, summary_label
+from .._cluster.api_objects.objects import ObjectKey
 from .._json import Obj
-from .._nodes.taints import Taint, is_tolerated
+from .._nodes.taints import EXCHANGE, Taint, is_tolerated
 from .._states.on_nodes.holders import asked_for
 
 _MIRROR = "kubernetes.io/config.mirror"
@@ -81,80 +82,80 @@ class DeviceUse:
 class DrainRules:
     """What may be evicted, in kubectl drain's words. whole_node: every pod leaves, not only users
     of the devices; force: pods that nobody makes again; daemonsets: pods of DaemonSets that use
-    the devices; grace_period: seconds, None for each pod's own."""
+    the devices; grace_period: seconds, None for each pod's own; timeout: seconds for all of it."""
 
     whole_node: bool = False
     force: bool = False
     delete_emptydir_data: bool = False
     daemonsets: bool = True
-    grace_period: int | None = None
+    grace_period: Optional[int] = None
+    timeout: int = 600
+
+
+@dataclass(frozen=True)
+class DrainPolicy:
+    """Who leaves a node, and who may be evicted. recipe: its own pods leave with their gates."""
+
+    recipe: str
+    use: DeviceUse
+    rules: DrainRules
+
+    @property
+    def taint(self) -> Taint:
+        """That of a node whose driver is exchanged."""
+        return Taint(summary_label(self.recipe), EXCHANGE, "NoSchedule")
 
 
 @dataclass(frozen=True)
 class DeviceUser:
-    """A pod that has to leave before the driver can. why: how it uses the devices. owner: its
-    controller ("DaemonSet exporter"), "" for none. leaving: it is on its way out. obstacle: why it
-    may not be evicted, "" where it may."""
+    """A pod that has to leave before the driver can. why: how it uses the devices. leaving: it is on
+    its way out. obstacle: why it may not be evicted, "" where it may."""
 
-    namespace: str
-    name: str
+    key: ObjectKey
     uid: str
     node: str
     labels: Mapping[str, str]
     why: str
-    owner: str = ""
     leaving: bool = False
     obstacle: str = ""
 
     def __str__(self) -> str:
-        return f"{self.namespace}/{self.name}"
+        return f"{self.key.namespace}/{self.key.name}"
 
 
 def device_users(
-    pods: Iterable[Mapping[str, Any]],
-    use: DeviceUse,
-    recipe: str,
-    rules: DrainRules,
-    exchange: Taint,
-    claiming: Collection[str] = (),
+    pods: Iterable[Mapping[str, Any]], policy: DrainPolicy, claiming: Collection[str] = ()
 ) -> list[DeviceUser]:
-    """The pods that have to leave their node, by name; the recipe's own leave with their gates.
-
-    exchange: the taint of a node whose driver is exchanged. claiming: uids of the pods that have
-    claimed a device.
-    """
-    found = [_user(pod, use, recipe, rules, exchange, claiming) for pod in pods]
+    """The pods that have to leave their node, by name. claiming: uids of those that have claimed a
+    device."""
+    found = [_user(pod, policy, claims=pod["metadata"]["uid"] in claiming) for pod in pods]
     return sorted(filter(None, found), key=str)
 
 
-def _user(
-    pod: Mapping[str, Any],
-    use: DeviceUse,
-    recipe: str,
-    rules: DrainRules,
-    exchange: Taint,
-    claiming: Collection[str],
-) -> DeviceUser | None:
+def _user(pod: Mapping[str, Any], policy: DrainPolicy, *, claims: bool) -> DeviceUser | None:
     metadata, spec = pod["metadata"], pod.get("spec") or {}
     labels = metadata.get("labels") or {}
-    if labels.get(RECIPE_LABEL) == recipe or (pod.get("status") or {}).get("phase") in _ENDED:
+    if _has_ended(pod) or labels.get(RECIPE_LABEL) == policy.recipe:
         return None
     owner = _owner(metadata)
     mirrored = _MIRROR in (metadata.get("annotations") or {})
-    why = use.reason(spec, claims=metadata["uid"] in claiming)
-    if not why and (not rules.whole_node or mirrored or owner.startswith("DaemonSet ")):
+    stays = mirrored or _is_of_daemonset(owner)
+    why = policy.use.reason(spec, claims=claims)
+    if not why and (stays or not policy.rules.whole_node):
         return None
     return DeviceUser(
-        namespace=metadata["namespace"],
-        name=metadata["name"],
+        key=ObjectKey("v1", "Pod", metadata["namespace"], metadata["name"]),
         uid=metadata["uid"],
         node=spec.get("nodeName") or "",
         labels=labels,
         why=why or "is on the node",
-        owner=owner,
         leaving=bool(metadata.get("deletionTimestamp")),
-        obstacle=_obstacle(spec, owner, rules, exchange, mirrored=mirrored),
+        obstacle=_obstacle(spec, owner, policy, mirrored=mirrored),
     )
+
+
+def _has_ended(pod: Mapping[str, Any]) -> bool:
+    return (pod.get("status") or {}).get("phase") in _ENDED
 
 
 def _owner(metadata: Mapping[str, Any]) -> str:
@@ -163,15 +164,19 @@ def _owner(metadata: Mapping[str, Any]) -> str:
     return f"{found['kind']} {found['name']}" if found else ""
 
 
-def _obstacle(
-    spec: Mapping[str, Any], owner: str, rules: DrainRules, exchange: Taint, *, mirrored: bool
-) -> str:
+def _is_of_daemonset(owner: str) -> bool:
+    return owner.startswith("DaemonSet ")
+
+
+def _obstacle(spec: Mapping[str, Any], owner: str, policy: DrainPolicy, *, mirrored: bool) -> str:
+    """Why a pod may not be evicted, "" where it may."""
+    rules = policy.rules
     if mirrored:
         return "it is a static pod of the kubelet: take its manifest off the node"
-    if owner.startswith("DaemonSet "):
+    if _is_of_daemonset(owner):
         if not rules.daemonsets:
             return f"it belongs to {owner}, and drain.daemonsets is off"
-        if is_tolerated(exchange, spec.get("tolerations") or ()):
+        if is_tolerated(policy.taint, spec.get("tolerations") or ()):
             return f"{owner} tolerates every taint and would come back: let it tolerate less, or keep it off the node"
         return ""
     if not owner and not rules.force:

@@ -80,7 +80,9 @@ class DriverPods:
             self._generations = generations
 
     def _all(self) -> Iterable[Obj]:
-        keys = {key for plan in self._plans for keys in plan.daemonsets.values() for key in keys}
+        keys = {
+            key for plan in self._plans for keys in plan.groups.daemonsets.values() for key in keys
+        }
         return filter(
             updates_on_delete,
             (self._snapshot.workloads.get(key, {}) for key in sorted(keys, key=str)),

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 from .._charts.recipe_reading import read_recipe
 from .._cluster.api_client.client import Client
@@ -21,61 +20,42 @@ from .._recipes.loading.options import resolve
 from .._recipes.loading.recipe import Recipe
 from .._runs.context import RunContext
 from .._runs.guard import Guard
-from .._schema.requests import make_request
 from .._states.desired import Desired
 from .._states.on_nodes.strays import MembershipRequest
 from .._states.preflight import of_record, refuse_lacking
 from .._states.preparation.image_facts import ImageRequest
 from .._states.preparation.prepare import prepare
-from .._states.preparation.recipe_request import RecipeRequest
-from .._states.proof_request import ProofRequest
 from .._states.record import record_store
 from .._states.validate import prove
 from .exchange_choice import ExchangeChoice
+from .exchange_request import EnabledRecipeRequest, ExchangeProofRequest
 from .exchange_steps import ExchangeSettings
 from .fleet_exchange import ExchangeOutcome, FleetExchange
 from .maintenance_window import MaintenanceWindow
 from .upgrade_survey import UpgradeSurvey
 
 _NAMED = 3
-# How states are proven meanwhile.
-PROVING: Mapping[str, Any] = {
-    **dict.fromkeys(("pools", "namespace", "images", "driver_images", "discovery")),
-    **dict.fromkeys(("require_ready", "allow_empty", "show"), False),
-    "wait": True,
-    "record": True,
-    "release_nodes": [],
-    "vanished_grace": 3600,
-    "on_regress": "keep",
-    "report": "problems",
-}
 
 
-def deployed(client: Client, params: Mapping[str, Any], context: RunContext) -> Desired:
+def deployed(client: Client, given: EnabledRecipeRequest, context: RunContext) -> Desired:
     """What is deployed; raises EnablementError where that is nothing."""
-    given = replace(make_request(RecipeRequest, params), options=_as_recorded(client, params))
-    prepared = prepare(given, context, client)
+    asked = replace(given.as_recorded(), options=_as_recorded(client, given))
+    prepared = prepare(asked, context, client)
     if prepared.record is None:
         raise EnablementError(
             f"{prepared.recipe.name} is not enabled, so it has no drivers", todo="enable it first"
         )
-    return Desired(
-        client,
-        prepared,
-        make_request(MembershipRequest, params),
-        make_request(ImageRequest, params),
-        context.clock,
-    )
+    return Desired(client, prepared, MembershipRequest(), ImageRequest(), context.clock)
 
 
-def _as_recorded(client: Client, params: Mapping[str, Any]) -> Obj | None:
+def _as_recorded(client: Client, given: EnabledRecipeRequest) -> Obj | None:
     """The options of the record with the secret ones that are given; None where none is given."""
-    if not (params["options"] and params["bundle"]):
+    if not (given.options and given.bundle):
         return None
-    recipe, given = _given(params)
+    recipe, options = _options(given)
     record = record_store.read(client, recipe.name) or {}
     recorded = (record.get("spec") or {}).get("options") or {}
-    for name, value in given.items():
+    for name, value in options.items():
         known = recorded.get(name, recipe.options[name].default)
         if not recipe.options[name].no_log and value != known:
             raise InvalidInput(
@@ -83,40 +63,40 @@ def _as_recorded(client: Client, params: Mapping[str, Any]) -> Obj | None:
                 why="nothing is deployed here",
                 todo="enable it with this option first, or leave it out",
             )
-    return {**recorded, **_secret(recipe, given)}
+    return {**recorded, **_secret(recipe, options)}
 
 
-def _given(params: Mapping[str, Any]) -> tuple[Recipe, Obj]:
+def _options(given: EnabledRecipeRequest) -> tuple[Recipe, Obj]:
     """The recipe, and the options that are given, each of its type."""
-    recipe = as_instance(read_recipe(params["bundle"], str(params["recipe"])), params["instance"])
-    options = params["options"] or {}
+    recipe = as_instance(read_recipe(given.bundle or {}, given.recipe), given.instance)
+    options = given.options or {}
     values = resolve(recipe, options, complete=False)
     return recipe, {name: values[name] for name in options}
 
 
-def secret_options(params: Mapping[str, Any]) -> Obj:
+def secret_options(given: EnabledRecipeRequest) -> Obj:
     """Those of the options that are given which no record has."""
-    return _secret(*_given(params))
+    return _secret(*_options(given))
 
 
-def _secret(recipe: Recipe, given: Obj) -> Obj:
-    return {name: value for name, value in given.items() if recipe.options[name].no_log}
+def _secret(recipe: Recipe, options: Obj) -> Obj:
+    return {name: value for name, value in options.items() if recipe.options[name].no_log}
 
 
 def walk(
     desired: Desired,
     settings: ExchangeSettings,
-    window: MaintenanceWindow | None,
     choose: Callable[[UpgradeSurvey], ExchangeChoice],
-    params: Mapping[str, Any],
+    proving: ExchangeProofRequest,
     context: RunContext,
+    *,
+    window: MaintenanceWindow | None = None,
 ) -> tuple[FleetExchange, Obj]:
     """Lead the nodes that are chosen, while all states are proven; returns also the report."""
     guard = Guard(desired.client, desired.recipe.name, context)
     fleet = FleetExchange(desired, settings, window, choose, guard, context)
     every = list(desired.recipe.states.values())
-    proving = make_request(ProofRequest, params)
-    report = prove(desired, every, proving, context, guard, hook=fleet)
+    report = prove(desired, every, proving.to_walk(wait=True), context, guard, hook=fleet)
     return fleet, report
 
 
@@ -154,15 +134,15 @@ def what_is_left(result: Obj, outcome: ExchangeOutcome) -> list[str]:
 
 
 def concluded(
-    result: Obj, left: Sequence[str], short: str, params: Mapping[str, Any], context: RunContext
+    result: Obj, left: Sequence[str], short: str, context: RunContext, *, require_ready: bool
 ) -> Obj:
-    """The result, and whether every node is where it should be. left: what is not, in words; short:
-    what that falls short of."""
+    """The result, and whether every node is where it should be, which fails where it is not and
+    that is required. left: what is not, in words; short: what that falls short of."""
     if context.check_mode:
         return result
     said = "; ".join(left)
     result["message"] = f"{short}: {said}" if said else ""
-    if said and params["require_ready"]:
+    if said and require_ready:
         result.update(failed=True, msg=result["message"])
     return result
 

@@ -11,7 +11,7 @@ from enum import Enum
 from typing import Protocol
 
 from .._json import Obj
-from .device_users import DeviceUse, DrainRules
+from .device_users import DeviceUse, DrainPolicy, DrainRules
 from .driver_pods import DriverPod
 from .remedies import RemedyRules
 
@@ -66,6 +66,11 @@ class ExchangeSettings:
     stop_s: float
     reboot: Reboot | None = None
     remedies: RemedyRules = field(default_factory=RemedyRules)
+
+    @property
+    def drain(self) -> DrainPolicy:
+        """Who leaves a node on its way."""
+        return DrainPolicy(self.recipe, self.use, self.rules)
 
 
 class ExchangedNode(Protocol):

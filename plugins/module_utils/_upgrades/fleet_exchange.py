@@ -7,9 +7,8 @@ proves states."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence, Set
+from collections.abc import Callable, Collection, Sequence, Set
 from dataclasses import dataclass, field, replace
-from threading import Lock
 
 from .._cluster.api_client.api_errors import ApiError
 from .._cluster.api_objects.change_report import name_some
@@ -20,10 +19,11 @@ from .._runs.guard import Guard
 from .._states.desired import Desired
 from .._states.validation.node_marks import NodeMarks
 from .._states.validation.phases import BROKEN, Phase, Result
-from .._states.validation.table import duration
 from .._states.validation.walk import Walker
 from .._verdicts.verdict import Outcome, Verdict
+from .batch_guard import BatchGuard
 from .exchange_choice import Begin, ExchangeChoice
+from .exchange_progress import ExchangeProgress
 from .exchange_steps import ExchangeEnding, ExchangeSettings, ExchangeStep
 from .maintenance_window import MaintenanceWindow
 from .node_exchange import NodeExchange
@@ -32,7 +32,6 @@ from .upgrade_plan import UpgradePlan
 from .upgrade_survey import UpgradeSurvey
 
 WORKERS = 16
-TELL_EVERY_S = 10.0
 _NAMED = 3
 
 
@@ -50,6 +49,34 @@ class ExchangeOutcome:
     failed: bool = False
     reboot: list[str] = field(default_factory=list)
     changed: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True)
+class _ExchangeTally:
+    """The nodes whose exchange has ended, in this run or one before."""
+
+    done: Set[str]
+    failed: Set[str]
+
+    @property
+    def count(self) -> int:
+        """Of both."""
+        return len(self.done) + len(self.failed)
+
+
+@dataclass(frozen=True)
+class _BeginOrder:
+    """The nodes that may begin. resumed: an earlier run has begun with them; others: in their order.
+    undecided: whether the proofs may yet add some. under_way: all nodes that say that they are."""
+
+    resumed: list[str]
+    others: list[str]
+    undecided: bool
+    under_way: Set[str]
+
+    def without(self, begun: Collection[str]) -> list[str]:
+        """Those that are left when some have begun."""
+        return [name for name in (*self.resumed, *self.others) if name not in begun]
 
 
 class FleetExchange:
@@ -76,10 +103,8 @@ class FleetExchange:
         self._batch = BatchGuard(guard.before_write)
         self._active: dict[str, NodeExchange] = {}
         self._ended: dict[str, NodeExchange] = {}
-        self._in_wave: list[NodeExchange] = []
-        self._wave = 0
+        self._progress = ExchangeProgress(context)
         self._last_end = 0.0
-        self._reported_at = context.clock()
         self._is_over = False
         self.plan: UpgradePlan | None = None
         self.outcome = ExchangeOutcome()
@@ -96,22 +121,31 @@ class FleetExchange:
         survey, choice = self._survey_of(walker)
         if not survey.drivers.refresh() and not self._context.check_mode:
             return set()
-        if self.plan is None:
-            self.plan, self._pace = choice.plan()
-            for line in () if self._context.diff else self.plan.table():
-                self._context.notice(line)
+        self._plan_once(choice)
         if self._context.check_mode or self._is_over:
             return set()
         dirty = self._advance(walker, survey)
         if begun := self._begin(walker, survey, choice):
             dirty |= begun | self._advance(walker, survey)
-        self._tell_progress()
-        self.outcome.reboot = sorted(
-            each.node for each in self._active.values() if each.waits_for_caller()
-        )
-        if self.outcome.reboot and len(self.outcome.reboot) == len(self._active):
-            self._is_over = True
+        self._progress.tell(len(self.outcome.done), self._active.values())
+        self._leave_to_caller()
         return dirty & walker.snapshot.nodes.keys()
+
+    def _plan_once(self, choice: ExchangeChoice) -> None:
+        """Make the plan and show it, unless that has been done."""
+        if self.plan is not None:
+            return
+        self.plan, self._pace = choice.plan()
+        self._progress.start(self._pace, in_waves=choice.phase == UPGRADING)
+        for line in () if self._context.diff else self.plan.table():
+            self._context.notice(line)
+
+    def _leave_to_caller(self) -> None:
+        """Note which nodes whoever called has to reboot; where all wait for that, the run ends."""
+        waiting = [each.node for each in self._active.values() if each.waits_for_caller()]
+        self.outcome.reboot = sorted(waiting)
+        if waiting and len(waiting) == len(self._active):
+            self._is_over = True
 
     def _survey_of(self, walker: Walker) -> tuple[UpgradeSurvey, ExchangeChoice]:
         """What is seen, and what is taken of it."""
@@ -140,29 +174,42 @@ class FleetExchange:
         """Lead each node on as far as it goes now; returns those to be looked at again."""
         for name in self._active.keys() - walker.snapshot.nodes.keys():
             self._active[name].drop()
-        now = self._clock()
-        self._batch.begin()
-        due = [each for each in self._active.values() if each.is_due(now)]
-        if due:
-            calls = [each.advance for each in due]
-            for answer in self._desired.client.parallel(calls, workers=WORKERS):
-                if isinstance(answer, ApiError):
-                    raise answer
-        dirty = {each.node for each in due}
-        for each in list(self._active.values()):
-            if each.is_held():
-                walker.held[each.node] = self._held(each.reason)
-            elif each.node in walker.held:
-                # What was found before says nothing of the new driver.
-                walker.forget(each.node)
-                dirty.add(each.node)
-            elif each.step is ExchangeStep.PROVE:
-                self._judge(each, walker, survey)
-            if each.ending:
-                self._settle(each)
+        dirty = self._do_what_is_due()
+        for exchange in list(self._active.values()):
+            if self._follow(exchange, walker, survey):
+                dirty.add(exchange.node)
         for node in [name for name in self.outcome.done if name in self._ended]:
             self._watch(node, walker)
         return dirty
+
+    def _do_what_is_due(self) -> set[str]:
+        """The next steps of all nodes, at once; returns the nodes. Raises ApiError."""
+        now = self._clock()
+        self._batch.begin()
+        due = [each for each in self._active.values() if each.is_due(now)]
+        if not due:
+            return set()
+        calls = [each.advance for each in due]
+        for answer in self._desired.client.parallel(calls, workers=WORKERS):
+            if isinstance(answer, ApiError):
+                raise answer
+        return {each.node for each in due}
+
+    def _follow(self, exchange: NodeExchange, walker: Walker, survey: UpgradeSurvey) -> bool:
+        """Bring the walk, and what is noted, in line with where an exchange is now; returns whether
+        its node is proven from now on."""
+        released = False
+        if exchange.is_held():
+            walker.held[exchange.node] = self._held(exchange.reason)
+        elif exchange.node in walker.held:
+            # What was found before says nothing of the new driver.
+            walker.forget(exchange.node)
+            released = True
+        elif exchange.step is ExchangeStep.PROVE:
+            self._judge(exchange, walker, survey)
+        if exchange.ending:
+            self._settle(exchange)
+        return released
 
     def _judge(self, exchange: NodeExchange, walker: Walker, survey: UpgradeSurvey) -> None:
         """Go by what the proofs say of a node with a new driver."""
@@ -178,10 +225,8 @@ class FleetExchange:
 
     def _fail(self, exchange: NodeExchange, reason: str) -> None:
         exchange.fail(reason)
-        if exchange.remedy and exchange.step is ExchangeStep.CORDON:
-            self._context.notice(
-                f"{exchange.node} is not mended: {reason}; {exchange.remedy.step} is tried next"
-            )
+        if exchange.step is ExchangeStep.CORDON:
+            self._progress.not_mended(exchange, reason)
 
     def _watch(self, node: str, walker: Walker) -> None:
         """A node that was proven, and has failed since."""
@@ -201,50 +246,71 @@ class FleetExchange:
         node, outcome = exchange.node, self.outcome
         self._active.pop(node, None)
         self._ended[node] = exchange
-        if exchange not in self._in_wave:
-            self._in_wave.append(exchange)
         if exchange.ending is ExchangeEnding.DONE:
             outcome.done.append(node)
         elif exchange.ending is ExchangeEnding.POSTPONED:
             outcome.postponed[node] = exchange.reason
-            self._context.notice(f"{node} is left as it was: {exchange.reason}")
         elif exchange.ending is ExchangeEnding.QUARANTINED:
             outcome.quarantined[node] = exchange.reason
             outcome.done = [name for name in outcome.done if name != node]
-            self._context.notice(f"{node} is in quarantine: {exchange.reason}")
         if exchange.ending is not ExchangeEnding.POSTPONED:
             self._last_end = self._clock()
+        self._progress.ended(exchange)
 
     def _begin(self, walker: Walker, survey: UpgradeSurvey, choice: ExchangeChoice) -> set[str]:
         """Begin as many nodes as may be on their way; find out whether that is all. Returns those
         to be looked at again."""
-        failed = choice.ended(QUARANTINED) - set(self._ended) | set(self.outcome.quarantined)
-        done = choice.ended(DONE) - set(self._ended) | set(self.outcome.done)
-        if any(self._may_recover(walker, node) for node in failed - set(self._ended)):
+        ended = self._tally(choice)
+        if any(self._may_recover(walker, node) for node in ended.failed - self._ended.keys()):
             return set()
-        too_many = self._pace.stop_reason(len(done) + len(failed), len(failed))
-        self.outcome.failed, self.outcome.changed = bool(too_many), frozenset(done | failed)
-        unavailable = survey.unavailable(self._ended) | set(self._active)
-        waiting, undecided = self._waiting(walker, choice)
-        under_way = survey.under_way(choice.phase)
-        stopped = too_many or self._window_closed()
-        begun = [name for name in waiting if name in under_way]
+        stopped = self._too_many_failed(ended) or self._window_closed()
+        unavailable = survey.unavailable(self._ended) | self._active.keys()
+        waiting = self._waiting(walker, survey, choice)
+        begun = list(waiting.resumed)
         if not stopped:
-            others = [name for name in waiting if name not in under_way]
-            begun += self._choose(others, len(done) + len(failed), len(begun), unavailable)
+            begun += self._choose(waiting, ended.count, unavailable)
         for name in begun:
-            self._enter(self._pace.wave(len(done) + len(failed)))
-            self._active[name] = self._exchange(survey, choice, name)
-            walker.held[name] = self._held(self._active[name].reason)
-            self._tell_remedy(self._active[name])
+            self._progress.enter_wave(self._pace.wave(ended.count))
+            self._lead(name, walker, survey, choice)
         released = self._release(walker)
-        left = [name for name in waiting if name not in begun]
+        self._conclude(waiting, waiting.without(begun), stopped, unavailable)
+        return released.union(begun)
+
+    def _tally(self, choice: ExchangeChoice) -> _ExchangeTally:
+        """How nodes have ended so far; of those of this run, this run knows better."""
+        this_run = self._ended.keys()
+        return _ExchangeTally(
+            done=choice.ended(DONE) - this_run | set(self.outcome.done),
+            failed=choice.ended(QUARANTINED) - this_run | set(self.outcome.quarantined),
+        )
+
+    def _too_many_failed(self, ended: _ExchangeTally) -> str:
+        """Why no other node may be begun for those that failed, "" where one may; taken down too."""
+        reason = self._pace.stop_reason(ended.count, len(ended.failed))
+        self.outcome.failed = bool(reason)
+        self.outcome.changed = frozenset(ended.done | ended.failed)
+        return reason
+
+    def _lead(
+        self, node: str, walker: Walker, survey: UpgradeSurvey, choice: ExchangeChoice
+    ) -> None:
+        """Begin with a node: from now on it is not proven."""
+        exchange = self._active[node] = self._exchange(survey, choice, node)
+        walker.held[node] = self._held(exchange.reason)
+        self._progress.begun(exchange)
+
+    def _conclude(
+        self, waiting: _BeginOrder, left: Sequence[str], stopped: str, unavailable: Set[str]
+    ) -> None:
+        """Say why nodes are left, and end where nothing follows what is on its way. A node that
+        still says it is, although this run has ended with it, is waited for."""
         if left and not stopped and not self._active:
             stopped = self._no_place_reason(unavailable)
         self.outcome.stopped = stopped if left else ""
-        if (stopped or not (left or undecided)) and not under_way & self._ended.keys():
-            self._end()
-        return released.union(begun)
+        follows = not stopped and (left or waiting.undecided)
+        if not follows and not self._active and not waiting.under_way & self._ended.keys():
+            self._is_over = True
+            self._progress.end_wave()
 
     def _release(self, walker: Walker) -> set[str]:
         """Let go what was held for the sake of an earlier run, and is not gone on with now."""
@@ -253,19 +319,6 @@ class FleetExchange:
             walker.forget(name)
         return released
 
-    def _end(self) -> None:
-        """Nothing follows what is on its way."""
-        if not self._active:
-            self._is_over = True
-            self._tell_wave()
-
-    def _tell_remedy(self, exchange: NodeExchange) -> None:
-        """Say what is tried on a node, and why where the proofs do not."""
-        remedy = exchange.remedy
-        if remedy and remedy.step:
-            why = f", which {remedy.fault} was reported of" if remedy.fault else ""
-            self._context.notice(f"{exchange.node}{why}: {remedy.step} is tried")
-
     def _no_place_reason(self, unavailable: Set[str]) -> str:
         """Why no node may be begun although none is on its way, "" where that is a matter of time."""
         if len(unavailable) < self._pace.at_once:
@@ -273,14 +326,14 @@ class FleetExchange:
         names = name_some(sorted(unavailable), _NAMED)
         return f"{names} cannot be used as it is, and max_unavailable allows {self._pace.at_once}"
 
-    def _choose(
-        self, waiting: Sequence[str], ended: int, resumed: int, unavailable: Set[str]
-    ) -> list[str]:
-        """Those of the waiting nodes that begin now. One that nobody can use anyhow takes no place."""
+    def _choose(self, waiting: _BeginOrder, ended: int, unavailable: Set[str]) -> list[str]:
+        """Those that begin now beside the resumed ones. One that nobody can use anyhow takes no
+        place."""
+        resumed = len(waiting.resumed)
         free = self._pace.at_once - len(unavailable) - resumed
         idle_s = self._clock() - self._last_end
         chosen: list[str] = []
-        for name in waiting:
+        for name in waiting.others:
             under_way = len(self._active) + resumed + len(chosen)
             if not self._pace.may_begin(ended, under_way, idle_s):
                 break
@@ -291,15 +344,25 @@ class FleetExchange:
                 free -= 1
         return chosen
 
-    def _waiting(self, walker: Walker, choice: ExchangeChoice) -> tuple[list[str], bool]:
-        """The nodes that are still to be begun, in their order; whether there may be more of them."""
+    def _waiting(
+        self, walker: Walker, survey: UpgradeSurvey, choice: ExchangeChoice
+    ) -> _BeginOrder:
+        """The nodes that may be begun, by what is planned and what their proofs say."""
         blocked = {row.node for row in (self.plan.nodes if self.plan else ()) if row.obstacle}
+        seen_to = blocked | self._active.keys() | self._ended.keys()
         found = {
             name: choice.may_begin(name, _unready(walker, name))
             for name in choice.candidates()
-            if name not in blocked and name not in self._active and name not in self._ended
+            if name not in seen_to
         }
-        return [name for name in found if found[name] is Begin.NOW], Begin.WAIT in found.values()
+        now = [name for name in found if found[name] is Begin.NOW]
+        under_way = survey.under_way(choice.phase)
+        return _BeginOrder(
+            resumed=[name for name in now if name in under_way],
+            others=[name for name in now if name not in under_way],
+            undecided=Begin.WAIT in found.values(),
+            under_way=under_way,
+        )
 
     def _held(self, reason: str) -> Verdict:
         """What is found of a node that is not to be proven now."""
@@ -308,7 +371,7 @@ class FleetExchange:
     def _may_recover(self, walker: Walker, node: str) -> bool:
         """Whether it is yet to be seen if a node that failed in an earlier run has recovered."""
         unready = _unready(walker, node)
-        return unready is None or not unready or not all(result.final for result in unready)
+        return not unready or not all(result.final for result in unready)
 
     def _exchange(self, survey: UpgradeSurvey, choice: ExchangeChoice, node: str) -> NodeExchange:
         exchange = NodeExchange(
@@ -325,76 +388,10 @@ class FleetExchange:
         return exchange
 
     def _window_closed(self) -> str:
-        window = self._window
-        return (
-            ""
-            if window is None or window.is_open(self._clock())
-            else f"the maintenance window is {window}"
-        )
-
-    def _enter(self, wave: int) -> None:
-        """Say when a wave begins."""
-        if wave > self._wave:
-            self._tell_wave()
-            self._wave = wave
-            bounds = self._pace.bounds
-            size = bounds[wave - 1] - (bounds[wave - 2] if wave > 1 else 0)
-            if self._takes_waves():
-                self._context.progress(
-                    f"{self._title()}: {size} of {bounds[-1]} nodes, at most {self._pace.at_once} at a time"
-                )
-
-    def _takes_waves(self) -> bool:
-        return self._choice is not None and self._choice.phase == UPGRADING
-
-    def _title(self) -> str:
-        """What goes on, in a word."""
-        waves = f"wave {self._wave} of {len(self._pace.bounds)}"
-        return waves if self._takes_waves() else "remedies"
-
-    def _tell_wave(self) -> None:
-        """Say how the last wave went."""
-        ended, self._in_wave = self._in_wave, []
-        if ended:
-            slowest = max(ended, key=lambda each: each.took)
-            done = sum(each.ending is ExchangeEnding.DONE for each in ended)
-            self._context.notice(
-                f"{self._title()}: {done} of {len(ended)} nodes proven again;"
-                f" slowest: {slowest.node}, {duration(slowest.took)}"
-            )
-
-    def _tell_progress(self) -> None:
-        """Now and then, how far it is, and which node has been on its way for longest."""
-        now = self._clock()
-        if not self._active or now - self._reported_at < TELL_EVERY_S:
-            return
-        self._reported_at = now
-        slowest = min(self._active.values(), key=lambda each: each.began)
-        self._context.progress(
-            f"{self._title()}: {len(self.outcome.done)} nodes done, {len(self._active)} on their way;"
-            f" slowest: {slowest.node}, for {duration(now - slowest.began)}: {slowest.reason}"
-        )
-
-
-class BatchGuard:
-    """Looks before the first of some writes, which several threads send, whether the lock is still
-    this run's."""
-
-    def __init__(self, before_write: Callable[[], None]) -> None:
-        self._before_write = before_write
-        self._lock = Lock()
-        self._done = False
-
-    def begin(self) -> None:
-        """The next write is the first of another batch."""
-        self._done = False
-
-    def before_write(self) -> None:
-        """Raises LockHeld."""
-        with self._lock:
-            if not self._done:
-                self._before_write()
-                self._done = True
+        """Why no node may be begun at this time of day, "" where one may."""
+        if self._window is None or self._window.is_open(self._clock()):
+            return ""
+        return f"the maintenance window is {self._window}"
 
 
 def _unready(walker: Walker, node: str) -> list[Result] | None:

@@ -5,15 +5,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, time, timedelta, tzinfo
-from typing import Any
+from typing import Optional
 from zoneinfo import ZoneInfo
 
 from .._errors import InvalidInput
 
 _DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
+
+
+@dataclass(frozen=True)
+class WindowRequest:
+    """A window as a person writes it: times such as 22:00, days by their names (None for all), the
+    name of a time zone."""
+
+    start: str
+    end: str
+    days: Optional[Sequence[str]] = None
+    timezone: str = "UTC"
 
 
 @dataclass(frozen=True)
@@ -41,25 +52,27 @@ class MaintenanceWindow:
         return f"{self.start:%H:%M} to {self.end:%H:%M} {self.zone} ({days})"
 
 
-def parse_window(given: Mapping[str, Any] | None) -> MaintenanceWindow | None:
+def parse_window(given: WindowRequest | None) -> MaintenanceWindow | None:
     """None for no window. Raises InvalidInput."""
     if not given:
         return None
     try:
-        zone = ZoneInfo(str(given.get("timezone") or "UTC"))
+        zone = ZoneInfo(given.timezone or "UTC")
     except (OSError, ValueError, KeyError) as error:
-        raise _wrong(f"there is no time zone {given.get('timezone')!r} here") from error
-    days = [str(day).lower()[:3] for day in given.get("days") or _DAYS]
+        raise _wrong(f"there is no time zone {given.timezone!r} here") from error
+    days = [day.lower()[:3] for day in given.days or _DAYS]
     unknown = sorted(set(days) - set(_DAYS))
     if unknown:
         raise _wrong(f"{', '.join(unknown)} is none of {', '.join(_DAYS)}")
-    start, end = (_time(given.get(name), name) for name in ("start", "end"))
+    start, end = _time(given.start, "start"), _time(given.end, "end")
     return MaintenanceWindow(start, end, frozenset(map(_DAYS.index, days)), zone)
 
 
-def _time(value: Any, name: str) -> time:
-    # YAML takes 22:00 for a number of base 60 where it is not in quotes.
-    text = f"{value // 60:02d}:{value % 60:02d}" if isinstance(value, int) else str(value)
+def _time(text: str, name: str) -> time:
+    """Of the day. YAML takes 22:00 for 1320, a number of base 60, where it is not in quotes; a time
+    that it leaves alone has a colon, or begins with 0."""
+    if text.isdecimal() and not text.startswith("0"):
+        text = f"{int(text) // 60:02d}:{int(text) % 60:02d}"
     try:
         return time.fromisoformat(text)
     except ValueError as error:

@@ -10,10 +10,7 @@ from collections.abc import Callable, Sequence
 from .._cluster.api_client.api_errors import ApiError, Conflict, NotFound, Unreachable
 from .._cluster.api_client.client import Client
 from .._cluster.api_client.watch import WatchHub
-from .._cluster.api_objects.labels import summary_label
-from .._cluster.api_objects.objects import ObjectKey
 from .._json import Obj
-from .._nodes.taints import EXCHANGE, Taint
 from .._states.on_nodes.claiming_pods import ClaimingPods
 from .device_users import KEPT, DeviceUser, device_users
 from .exchange_steps import ExchangeSettings
@@ -84,17 +81,13 @@ class NodeDrain:
         return self._of(list(self._pods.values()))
 
     def _of(self, pods: Sequence[Obj]) -> list[DeviceUser]:
-        settings = self._settings
-        taint = Taint(summary_label(settings.recipe), EXCHANGE, "NoSchedule")
-        claiming = self._claiming.among(pods)
-        return device_users(pods, settings.use, settings.recipe, settings.rules, taint, claiming)
+        return device_users(pods, self._settings.drain, self._claiming.among(pods))
 
     def _evict(self, user: DeviceUser, now: float) -> None:
         self._tried[user.uid] = now
-        key = ObjectKey("v1", "Pod", user.namespace, user.name)
         self._before_write()
         try:
-            self._client.evict(key, user.uid, self._settings.rules.grace_period)
+            self._client.evict(user.key, user.uid, self._settings.rules.grace_period)
         except (NotFound, Conflict):
             # It is gone; another one of its name is somebody else.
             self._pods.pop(user.uid, None)

@@ -7,17 +7,10 @@ the next."""
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
 
-from .._cluster.api_client.api_errors import (
-    AlreadyExists,
-    ApiError,
-    Conflict,
-    Unreachable,
-)
+from .._cluster.api_client.api_errors import ApiError, Conflict, Unreachable
 from .._cluster.api_client.client import Client
 from .._cluster.api_objects.labels import VALIDATION_LABEL
 from .._json import Obj
@@ -25,22 +18,16 @@ from .._nodes.upgrade_marks import (
     DONE,
     QUARANTINED,
     REMEDY,
-    UPGRADING,
-    NodeUpgrade,
-    read_upgrade,
 )
 from .._recipes.loading.recipe import REBOOT_NODE, RESTART_DRIVER
-from .._states.on_nodes.node_upgrades import write_upgrade
-from .._times import timestamp
-from .._verdicts.pod_status import last_line
 from .driver_pods import DriverPod
+from .exchange_mark import ExchangeMark
 from .exchange_steps import ExchangedNode, ExchangeEnding, ExchangeSettings, ExchangeStep, Reboot
 from .node_drain import NodeDrain
-from .remedies import Remedy, recent
+from .remedies import Remedy
+from .remedy_pod import RemedyPod, remedy_pod_name
 
 AGAIN_S = 2.0
-# In the place of a remedy's name.
-NOT_BEGUN = "none"
 POD_AGAIN_S = 1.0
 # What lasts so long is written to the node, for whoever looks from elsewhere.
 TELL_AFTER_S = 10.0
@@ -74,7 +61,6 @@ class NodeExchange:
         self._settings = settings
         self._there = node
         self._masked = masked
-        self._boot = ""
         self._before_write = before_write
         self._clock = clock
         self._drain = NodeDrain(client, node.name, settings, before_write)
@@ -82,8 +68,7 @@ class NodeExchange:
         self._reported = ""
         self._reason_since = clock()
         self.node = node.name
-        self.target = node.target()
-        self.remedy = remedy
+        self._mark = ExchangeMark(client, node.name, settings.recipe, node.target(), remedy, clock)
         self.step = ExchangeStep.CORDON
         self.step_since = self.began = clock()
         self.again_at = 0.0
@@ -92,16 +77,26 @@ class NodeExchange:
         self.took = 0.0
         self._failure = ""
         self._asked = False
-        # The states whose labels the node's own agent is to take off.
-        self._withdrawn: tuple[str, ...] = ()
-        # Whether the remedy has been begun: it is not done twice.
-        self._is_tried = False
-        self._is_taken_up = False
+        self._do: Mapping[ExchangeStep, Callable[[], None]] = {
+            ExchangeStep.CORDON: self._cordon,
+            ExchangeStep.FREE: self._free,
+            ExchangeStep.STOP: self._stop,
+            ExchangeStep.RUN_POD: self._run_pod,
+            ExchangeStep.REBOOT: self._reboot,
+            ExchangeStep.RESTART: self._restart,
+            ExchangeStep.FINISH: self._give_back,
+            ExchangeStep.FAIL: self._quarantine,
+        }
 
     @property
     def phase(self) -> str:
         """As the node says it while it is on its way."""
-        return UPGRADING if self.remedy is None else REMEDY
+        return self._mark.phase
+
+    @property
+    def remedy(self) -> Remedy | None:
+        """What is tried on the node; None where its driver is exchanged."""
+        return self._mark.remedy
 
     def is_held(self) -> bool:
         """Whether the node is not to be proven now."""
@@ -134,7 +129,7 @@ class NodeExchange:
         """The drivers' pods that have to go."""
         if self.remedy is None:
             return self._there.outdated()
-        if not self._is_tried:
+        if not self._mark.is_tried:
             return self._there.drivers()
         begun = self.remedy.tried[-1]
         return [pod for pod in self._there.drivers() if pod.made < begun]
@@ -147,7 +142,7 @@ class NodeExchange:
             before = None
             while before is not self.step and self.step not in _WATCHED:
                 before = self.step
-                self._do()
+                self._do[self.step]()
             self._tell()
         except (Unreachable, Conflict) as error:
             self._say(error.why or str(error))
@@ -159,30 +154,10 @@ class NodeExchange:
             self.reason = f"it cannot be cordoned: {error.why or error.what}"
             self.ending, self.step = ExchangeEnding.POSTPONED, ExchangeStep.ENDED
 
-    def _do(self) -> None:
-        if self.step is ExchangeStep.CORDON:
-            self._cordon()
-        elif self.step is ExchangeStep.FREE:
-            self._free()
-        elif self.step is ExchangeStep.STOP:
-            self._stop()
-        elif self.step is ExchangeStep.RUN_POD:
-            self._run_pod()
-        elif self.step is ExchangeStep.REBOOT:
-            self._reboot()
-        elif self.step is ExchangeStep.RESTART:
-            self._restart()
-        elif self.step is ExchangeStep.FINISH:
-            self._end(ExchangeEnding.DONE, DONE, took=max(round(self._clock() - self.began), 1))
-        elif self.step is ExchangeStep.FAIL:
-            self._end(ExchangeEnding.QUARANTINED, QUARANTINED, self._failure)
-
     def _cordon(self) -> None:
-        there = self._write(self.phase, "")
-        self._is_taken_up = True
-        if not there:
+        if not self._write(self.phase, ""):
             return
-        if self._boot:
+        if self._mark.boot:
             self._go(ExchangeStep.REBOOT)
         elif self._runs_pod or self._drivers():
             self._go(ExchangeStep.FREE)
@@ -225,34 +200,38 @@ class NodeExchange:
         if self._runs_pod:
             self._go(ExchangeStep.RUN_POD)
             return
+        self._end_drivers()
+        if self._reboot_by is None:
+            self._go(ExchangeStep.RESTART)
+        else:
+            self._mark.boot = self._there.boot_id()
+            self._write(self.phase, ExchangeStep.REBOOT.value)
+            self._go(ExchangeStep.REBOOT)
+
+    def _end_drivers(self) -> None:
+        """Delete the drivers' pods that make way for others."""
         self._before_write()
         kind = self._client.kind("v1", "Pod")
         for pod in self._drivers():
             self._client.delete(kind, pod.key.name, pod.key.namespace, uid=pod.uid)
             self._ended_pods.add(pod.uid)
-        if self._reboot_by is None:
-            self._go(ExchangeStep.RESTART)
-        else:
-            self._boot = self._there.boot_id()
-            self._write(self.phase, ExchangeStep.REBOOT.value)
-            self._go(ExchangeStep.REBOOT)
 
     def _note_try(self) -> bool:
         """Note on the node, before it is done, that a remedy is tried; False where the node is
         gone."""
-        if self.remedy is None or self._is_tried:
+        if self.remedy is None or self._mark.is_tried:
             return True
-        now = self._clock()
-        tried = (*recent(self.remedy.tried, now), timestamp(now))
-        self.remedy, self._is_tried = replace(self.remedy, tried=tried), True
+        self._mark.begin_try()
         return self._write(REMEDY, self.reason)
 
     def _run_pod(self) -> None:
+        remedy = self.remedy or Remedy("")
+        ours = RemedyPod(self._client, self._there, remedy, self._before_write, self._masked)
         # It stays when it has ended, so that it is not made twice.
-        pod = self._there.validator(self._pod_name())
+        pod = ours.seen()
         if pod is None:
             try:
-                self._make_pod()
+                ours.make()
             except (Unreachable, Conflict):
                 raise
             except ApiError as error:
@@ -262,40 +241,21 @@ class NodeExchange:
         if phase == "Succeeded":
             self._prove()
         elif pod and phase == "Failed":
-            self.fail(self._why_failed(pod))
+            self.fail(ours.why_failed(pod))
         else:
             self.again_at = self._clock() + POD_AGAIN_S
-            self._wait(f"pod {self._pod_name()}, which is the remedy, has not ended")
-
-    def _make_pod(self) -> None:
-        body = self._there.remedy_pod(self.remedy.step if self.remedy else "")
-        body["metadata"]["name"] = self._pod_name()
-        body["metadata"].pop("generateName", None)
-        self._before_write()
-        # Its event may not have come yet.
-        with suppress(AlreadyExists):
-            self._client.create(body)
-
-    def _why_failed(self, pod: Obj) -> str:
-        metadata = pod["metadata"]
-        namespace, name = metadata["namespace"], metadata["name"]
-        said = ""
-        with suppress(ApiError):
-            said = self._masked(last_line(self._client.logs(namespace, name, tail=20)))
-        return f"pod {namespace}/{name}, which is the remedy, failed{': ' if said else ''}{said}"
-
-    def _pod_name(self) -> str:
-        """The same in every run for the same try."""
-        begun = self.remedy.tried[-1] if self.remedy and self.remedy.tried else ""
-        return f"remedy-{hashlib.sha256(f'{self.node}|{begun}'.encode()).hexdigest()[:12]}"
+            self._wait(f"pod {ours.name}, which is the remedy, has not ended")
 
     def _is_remedy_pod(self, pod: Obj) -> bool:
-        return self._is_tried and pod["metadata"]["name"] == self._pod_name()
+        """Whether a pod is what a remedy has begun."""
+        if self.remedy is None or not self._mark.is_tried:
+            return False
+        return bool(pod["metadata"]["name"] == remedy_pod_name(self.node, self.remedy))
 
     def _reboot(self) -> None:
         reboot = self._reboot_by
-        if reboot is None or self._there.boot_id() != self._boot:
-            self._boot = ""
+        if reboot is None or self._there.boot_id() != self._mark.boot:
+            self._mark.boot = ""
             self._request_reboot(None)
             self._write(self.phase, "")
             self._go(ExchangeStep.RESTART)
@@ -339,8 +299,8 @@ class NodeExchange:
         """Have the labels taken off that our pods wait for, by the walk or by the node's own agent;
         False while one is there: a pod may come for it that is not seen yet."""
         states = self._there.own_states()
-        if states and self._withdrawn != states:
-            self._withdrawn = states
+        if states and self._mark.withdrawn != states:
+            self._mark.withdrawn = states
             self._write(self.phase, self.reason)
         if left := self._there.published():
             whose = "the node's agent has yet to take off" if states else "the node still has"
@@ -349,8 +309,8 @@ class NodeExchange:
         return not self.ending
 
     def _prove(self) -> None:
-        if self._withdrawn:
-            self._withdrawn = ()
+        if self._mark.withdrawn:
+            self._mark.withdrawn = ()
             self._write(self.phase, "")
         self._go(ExchangeStep.PROVE)
 
@@ -363,13 +323,20 @@ class NodeExchange:
         """The node is proven."""
         self._go(ExchangeStep.FINISH)
 
+    def _give_back(self) -> None:
+        took = max(round(self._clock() - self.began), 1)
+        self._end(ExchangeEnding.DONE, DONE, took=took)
+
+    def _quarantine(self) -> None:
+        self._end(ExchangeEnding.QUARANTINED, QUARANTINED, self._failure)
+
     def fail(self, reason: str) -> None:
         """The node is not to be used as it is; another remedy is tried first, where there is one."""
         self.ending = None
         tried = self.remedy.tried if self.remedy else ()
         step = self._settings.remedies.next(tried, self._clock())
         if self.remedy and step:
-            self.remedy, self._is_tried = replace(self.remedy, step=step), False
+            self._mark.next_remedy(step)
             self._go(ExchangeStep.CORDON)
         else:
             self.give_up(reason)
@@ -382,7 +349,7 @@ class NodeExchange:
 
     def begin_again(self) -> None:
         """The driver has changed once more."""
-        self.target = self._there.target()
+        self._mark.target = self._there.target()
         self._go(ExchangeStep.CORDON)
 
     def _postpone(self, reason: str) -> None:
@@ -406,54 +373,11 @@ class NodeExchange:
 
     def _write(self, phase: str, reason: str, took: int = 0) -> bool:
         """Write how the node stands, "" for in no exchange; False where there is no such node."""
-
-        def make(live: Obj) -> NodeUpgrade | None:
-            return self._standing_as(phase, reason, took, live) if phase else None
-
         self._before_write()
-        there = write_upgrade(self._client, self.node, self._settings.recipe, make)
+        there = self._mark.write(phase, reason, took)
         if not there:
             self.drop()
         return there
-
-    def _standing_as(self, phase: str, reason: str, took: int, live: Obj) -> NodeUpgrade:
-        before = read_upgrade(live["metadata"].get("annotations") or {}, self._settings.recipe)
-        goes_on = before is not None and before.phase == phase == self.phase
-        since = before.since if before and goes_on else timestamp(self._clock())
-        cordoned = phase == self.phase and (
-            bool(before and goes_on and before.cordoned)
-            or not (live.get("spec") or {}).get("unschedulable")
-        )
-        tried = before.tried if before else ()
-        if before and goes_on and not self._is_taken_up:
-            self._take_up(before)
-        if self.remedy:
-            tried = self.remedy.tried
-        begun = fault = ""
-        if self.remedy and phase != DONE:
-            fault = self.remedy.fault
-            begun = self.remedy.step if self._is_tried else NOT_BEGUN
-        withdrawn = self._withdrawn if phase == self.phase else ()
-        return NodeUpgrade(
-            phase,
-            self.target,
-            since,
-            cordoned,
-            took,
-            reason,
-            self._boot,
-            begun,
-            fault,
-            tried,
-            withdrawn,
-        )
-
-    def _take_up(self, before: NodeUpgrade) -> None:
-        """Go on where a run before this one ended."""
-        self._boot = before.boot
-        if self.remedy and before.remedy == self.remedy.step and before.tried:
-            self.remedy = replace(self.remedy, fault=before.fault, tried=before.tried)
-            self._is_tried = True
 
     def _go(self, step: ExchangeStep) -> None:
         self.step, self.step_since = step, self._clock()

@@ -46,6 +46,10 @@ class Pace:
         """The wave, from 1 on, of the node of this number, from 0 on."""
         return 1 + sum(number >= bound for bound in self.bounds)
 
+    def size(self, wave: int) -> int:
+        """How many nodes a wave has."""
+        return self.bounds[wave - 1] - (self.bounds[wave - 2] if wave > 1 else 0)
+
     def stop_reason(self, ended: int, failed: int) -> str:
         """Why no other node may be begun, "" where one may. ended: those that failed included."""
         if failed and len(self.bounds) > 1 and ended <= self.bounds[0]:

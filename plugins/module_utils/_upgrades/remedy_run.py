@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 
 from .._cluster.api_client.client import Client, connect
 from .._json import Obj
@@ -20,7 +19,6 @@ from .._states.desired import Desired
 from .._states.on_nodes.node_upgrades import write_upgrade
 from .._times import timestamp
 from .exchange_run import (
-    PROVING,
     concluded,
     deployed,
     refuse_missing_rights,
@@ -29,15 +27,14 @@ from .exchange_run import (
     what_is_left,
 )
 from .faulty_nodes import FaultyNodes
-from .remedy_settings import RemedySettings, make_remedy_settings
+from .remedy_settings import NodeRemedyRequest, RemedySettings, make_remedy_settings
 
 
-def run(params: Mapping[str, Any], context: RunContext) -> Obj:
+def run(request: NodeRemedyRequest, context: RunContext) -> Obj:
     """Plan, release, try remedies one after another."""
-    client = connect(params)
-    proving = {**params, **PROVING}
-    desired = deployed(client, proving, context)
-    settings = make_remedy_settings(desired.prepared, proving)
+    client = connect(request.connection)
+    desired = deployed(client, request.given, context)
+    settings = make_remedy_settings(desired.prepared, request)
     settings = replace(settings, faults=_of_members(settings.faults, desired, context))
     if not context.check_mode:
         refuse_missing_rights(client, desired)
@@ -47,14 +44,16 @@ def run(params: Mapping[str, Any], context: RunContext) -> Obj:
         fleet, report = walk(
             desired,
             settings.exchange,
-            None,
             lambda survey: FaultyNodes(survey, settings, context.clock),
-            proving,
+            request.exchange.proving,
             context,
         )
         result = result_of(fleet, report)
     left = what_is_left(result, fleet.outcome)
-    return concluded(result, left, "Not every node was mended", params, context)
+    short = "Not every node was mended"
+    return concluded(
+        result, left, short, context, require_ready=request.exchange.proving.require_ready
+    )
 
 
 def _of_members(faults: Mapping[str, str], desired: Desired, context: RunContext) -> dict[str, str]:
@@ -83,4 +82,4 @@ def _release(
         write_upgrade(client, name, recipe, make)
 
 
-TASK = Task(None, run)
+TASK = Task(NodeRemedyRequest, run)

@@ -6,12 +6,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Optional
 
+from .._cluster.api_client.connection_request import ConnectionRequest
 from .._errors import InvalidInput
+from .._schema.requests import ParameterGroup
 from .._states.preparation.prepare import Prepared
+from .exchange_request import EnabledRecipeRequest, ExchangeRequest
 from .exchange_steps import ExchangeSettings
 from .remedies import RemedyRules, possible
 from .upgrade_settings import exchange_settings
@@ -19,6 +22,38 @@ from .waves import Amount, parse_amount
 
 # It is written to the node, and shown to whoever looks: one short line.
 _FAULT = re.compile(r"[^\x00-\x1f\x7f]{1,200}")
+
+
+@dataclass(frozen=True)
+class FaultyNodeRequest:
+    """What is reported of a node."""
+
+    node: str
+    fault: str
+
+
+@dataclass(frozen=True)
+class RemedyPaceRequest(ParameterGroup):
+    """How much is tried. attempts: how many remedies a day, on one node; cooldown: seconds after one
+    in which what is reported is about before it."""
+
+    attempts: int = 3
+    cooldown: int = 600
+    max_unavailable: str = "10%"
+    max_failures: str = "10%"
+
+
+@dataclass(frozen=True, kw_only=True)
+class NodeRemedyRequest:
+    """release: nodes whose quarantine ends once they are proven."""
+
+    connection: ConnectionRequest
+    run_id: Optional[str] = None
+    given: EnabledRecipeRequest
+    exchange: ExchangeRequest
+    faults: tuple[FaultyNodeRequest, ...] = ()
+    release: Sequence[str] = ()
+    pace: RemedyPaceRequest
 
 
 @dataclass(frozen=True)
@@ -33,34 +68,39 @@ class RemedySettings:
     released: frozenset[str]
 
 
-def make_remedy_settings(prepared: Prepared, params: Mapping[str, Any]) -> RemedySettings:
+def make_remedy_settings(prepared: Prepared, request: NodeRemedyRequest) -> RemedySettings:
     """Raises InvalidInput."""
-    for name in ("max_unavailable", "max_failures"):
-        parse_amount(params[name], name)
-    faults = {str(each["node"]): str(each["fault"]) for each in params["faults"]}
-    for node, fault in faults.items():
-        if not _FAULT.fullmatch(fault):
-            raise InvalidInput(
-                f"the fault of node {node[:80]} cannot be used",
-                why="it is no single line of at most 200 characters",
-                todo="say in a few words what is wrong, such as the name of an alert",
-            )
-    released = frozenset(params["release"] or ())
+    pace = request.pace
+    parse_amount(pace.max_unavailable, "max_unavailable")
+    parse_amount(pace.max_failures, "max_failures")
+    faults, released = _faults(request.faults), frozenset(request.release)
     if both := sorted(released & faults.keys()):
         raise InvalidInput(
             f"node {both[0]} is both at fault and released",
             todo="name it in faults or in release",
         )
-    exchange = exchange_settings(prepared, params)
+    exchange = exchange_settings(prepared, request.exchange)
     rules = RemedyRules(
         steps=possible(prepared.recipe.remedies.steps, reboots=exchange.reboot is not None),
-        attempts=int(params["attempts"]),
-        cooldown_s=float(params["cooldown"]),
+        attempts=pace.attempts,
+        cooldown_s=float(pace.cooldown),
     )
     return RemedySettings(
         exchange=replace(exchange, remedies=rules),
-        max_unavailable=params["max_unavailable"],
-        max_failures=params["max_failures"],
+        max_unavailable=pace.max_unavailable,
+        max_failures=pace.max_failures,
         faults=faults,
         released=released,
     )
+
+
+def _faults(given: Sequence[FaultyNodeRequest]) -> dict[str, str]:
+    """Node -> what was reported of it; raises InvalidInput for what no node can show."""
+    for each in given:
+        if not _FAULT.fullmatch(each.fault):
+            raise InvalidInput(
+                f"the fault of node {each.node[:80]} cannot be used",
+                why="it is no single line of at most 200 characters",
+                todo="say in a few words what is wrong, such as the name of an alert",
+            )
+    return {each.node: each.fault for each in given}

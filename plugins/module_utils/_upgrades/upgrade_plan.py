@@ -42,7 +42,7 @@ class Budget:
         """Whether it lets a pod not go now."""
         return (
             not self.allowed
-            and user.namespace == self.namespace
+            and user.key.namespace == self.namespace
             and self.labels is not None
             and self.labels.items() <= user.labels.items()
         )

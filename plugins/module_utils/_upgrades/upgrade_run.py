@@ -6,9 +6,7 @@ to the version before where that fails."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 
 from .._cluster.api_client.client import Client, connect
 from .._json import Obj
@@ -16,10 +14,14 @@ from .._runs.context import RunContext
 from .._runs.guard import given_back
 from .._runs.task import Task
 from .._states import apply
+from .._states.apply import AppliedStates, StateApplyRequest
+from .._states.apply_plan import PlanRequest
 from .._states.desired import Desired
+from .._states.on_nodes.strays import MembershipRequest
+from .._states.preparation.image_facts import ImageRequest
 from .._states.record import record_store
+from .exchange_request import ExchangeProofRequest
 from .exchange_run import (
-    PROVING,
     concluded,
     deployed,
     refuse_missing_rights,
@@ -30,55 +32,48 @@ from .exchange_run import (
 )
 from .fleet_exchange import FleetExchange
 from .outdated_drivers import OutdatedDrivers
-from .upgrade_settings import UpgradeSettings, make_settings
-
-# What applying takes beside what an upgrade is asked.
-_APPLIED: Mapping[str, Any] = {
-    **dict.fromkeys(("states", "role", "tags", "skip_tags")),
-    **dict.fromkeys(("adopt", "allow_empty", "recreate", "force", "with_requirements"), False),
-    "state": "present",
-    "wait": False,
-}
+from .upgrade_settings import DriverUpgradeRequest, UpgradeSettings, make_settings
 
 
-def run(params: Mapping[str, Any], context: RunContext) -> Obj:
+def run(request: DriverUpgradeRequest, context: RunContext) -> Obj:
     """Plan, exchange wave by wave, and where that fails go back to the version before if asked to."""
-    client = connect(params)
-    proving = {**params, **PROVING}
-    desired = deployed(client, proving, context)
-    settings = make_settings(desired.prepared, proving)
+    client, proving = connect(request.connection), request.exchange.proving
+    desired = deployed(client, request.given, context)
+    settings = make_settings(desired.prepared, request)
     if not context.check_mode:
         refuse_missing_rights(client, desired)
     with given_back(client, desired.recipe.name, context):
         upgrade, report = _exchange(desired, settings, proving, context)
         result = {**result_of(upgrade, report), "rolled_back": False, "rollback": ""}
-        if upgrade.outcome.failed and params["rollback"]:
-            result |= _roll_back(client, upgrade, proving, context)
+        if upgrade.outcome.failed and request.rollback:
+            result |= _roll_back(client, upgrade, request, context)
     left = what_is_left(result, upgrade.outcome)
     if result["rollback"]:
         left.append(f"rollback: {result['rollback']}")
-    return concluded(result, left, "Not every driver was exchanged", params, context)
+    short = "Not every driver was exchanged"
+    return concluded(result, left, short, context, require_ready=proving.require_ready)
 
 
 def _exchange(
-    desired: Desired, settings: UpgradeSettings, params: Mapping[str, Any], context: RunContext
+    desired: Desired, settings: UpgradeSettings, proving: ExchangeProofRequest, context: RunContext
 ) -> tuple[FleetExchange, Obj]:
     return walk(
         desired,
         settings.exchange,
-        settings.window,
         lambda survey: OutdatedDrivers(survey, settings),
-        params,
+        proving,
         context,
+        window=settings.window,
     )
 
 
 def _roll_back(
-    client: Client, upgrade: FleetExchange, params: Mapping[str, Any], context: RunContext
+    client: Client, upgrade: FleetExchange, request: DriverUpgradeRequest, context: RunContext
 ) -> Obj:
     """Put back what was asked for when all nodes were last proven, and exchange the drivers of the
     nodes that had changed."""
-    recipe = str(params["instance"] or params["recipe"])
+    given = request.given
+    recipe = given.instance or given.recipe
     record = record_store.read(client, recipe) or {}
     proven = (record.get("status") or {}).get("proven")
     versions = (record.get("status") or {}).get("versions") or {}
@@ -93,24 +88,15 @@ def _roll_back(
     context.notice(
         f"{recipe} goes back to driver {proven.get('driver') or 'options'} of {proven['since']}"
     )
-    apply.TASK.run(
-        {
-            **params,
-            **_APPLIED,
-            "options": {**proven["options"], **secret_options(params)},
-            "pools": proven["pools"],
-            "driver_images": proven["images"],
-        },
-        context,
-    )
-    desired = deployed(client, params, context)
-    settings = make_settings(desired.prepared, params)
+    apply.run(_as_proven(request, proven), context)
+    desired = deployed(client, given, context)
+    settings = make_settings(desired.prepared, request)
     changed = upgrade.outcome.changed
     # What is broken is put back at once, and all of it.
     back = replace(
         settings, waves=("100%",), max_failures="100%", soak_s=0.0, window=None, only=changed
     )
-    again, report = _exchange(desired, back, params, context)
+    again, report = _exchange(desired, back, request.exchange.proving, context)
     return {
         "rolled_back": not again.outcome.quarantined,
         "rollback": f"{len(again.outcome.done)} of {len(changed)} nodes run the version before",
@@ -118,4 +104,21 @@ def _roll_back(
     }
 
 
-TASK = Task(None, run)
+def _as_proven(request: DriverUpgradeRequest, proven: Obj) -> StateApplyRequest:
+    """What was asked for when all nodes were last proven, by the record, with the options that no
+    record has."""
+    given = request.given
+    options = {**proven["options"], **secret_options(given)}
+    return StateApplyRequest(
+        connection=request.connection,
+        given=replace(given.as_recorded(), options=options, pools=proven["pools"]),
+        run_id=request.run_id,
+        choice=AppliedStates(),
+        planning=PlanRequest(),
+        images=ImageRequest(driver_images=proven["images"]),
+        membership=MembershipRequest(),
+        proving=request.exchange.proving.to_walk(wait=False),
+    )
+
+
+TASK = Task(DriverUpgradeRequest, run)

@@ -5,16 +5,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Optional
 
+from .._cluster.api_client.connection_request import ConnectionRequest
 from .._errors import InvalidInput
+from .._schema.requests import ParameterGroup
 from .._states.preparation.prepare import Prepared
 from .device_users import DeviceUse, DrainRules
+from .exchange_request import (
+    EnabledRecipeRequest,
+    ExchangeRequest,
+    RebootRequest,
+)
 from .exchange_steps import ExchangeSettings, Reboot
-from .maintenance_window import MaintenanceWindow, parse_window
+from .maintenance_window import MaintenanceWindow, WindowRequest, parse_window
 from .waves import Amount, parse_amount
+
+
+@dataclass(frozen=True)
+class PaceRequest(ParameterGroup):
+    """How fast it goes (see pace.py), and when."""
+
+    waves: Sequence[str] = ("1", "10%", "50%", "100%")
+    max_unavailable: str = "10%"
+    max_failures: str = "5%"
+    soak: int = 0
+    maintenance_window: Optional[WindowRequest] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class DriverUpgradeRequest:
+    """nodes: those that may be begun, None for all. rollback: whether to go back to the version
+    before where too many fail."""
+
+    connection: ConnectionRequest
+    run_id: Optional[str] = None
+    given: EnabledRecipeRequest
+    exchange: ExchangeRequest
+    pace: PaceRequest
+    nodes: Optional[Sequence[str]] = None
+    rollback: bool = False
 
 
 @dataclass(frozen=True)
@@ -31,13 +63,46 @@ class UpgradeSettings:
     only: frozenset[str] | None = None
 
 
-def _reboot(params: Mapping[str, Any]) -> Reboot | None:
-    timeout_s = float(params["reboot_timeout"])
-    if params["reboot"] == "none":
+def make_settings(prepared: Prepared, request: DriverUpgradeRequest) -> UpgradeSettings:
+    """Raises InvalidInput."""
+    pace = request.pace
+    parse_amount(pace.max_unavailable, "max_unavailable")
+    parse_amount(pace.max_failures, "max_failures")
+    for value in pace.waves:
+        parse_amount(value, "wave")
+    return UpgradeSettings(
+        exchange=exchange_settings(prepared, request.exchange),
+        waves=pace.waves,
+        max_unavailable=pace.max_unavailable,
+        max_failures=pace.max_failures,
+        soak_s=float(pace.soak),
+        window=parse_window(pace.maintenance_window),
+        only=frozenset(request.nodes) if request.nodes is not None else None,
+    )
+
+
+def exchange_settings(prepared: Prepared, request: ExchangeRequest) -> ExchangeSettings:
+    """How each node is led; raises InvalidInput."""
+    rules, access = request.drain or DrainRules(), prepared.device_access
+    return ExchangeSettings(
+        recipe=prepared.recipe.name,
+        use=DeviceUse(
+            prepared.serves, access.runtime_classes, access.host_paths, access.dra_drivers
+        ),
+        rules=rules,
+        free_s=float(rules.timeout or DrainRules().timeout),
+        stop_s=float(request.stop_timeout),
+        reboot=_reboot(request.rebooting),
+    )
+
+
+def _reboot(request: RebootRequest) -> Reboot | None:
+    timeout_s = float(request.reboot_timeout)
+    if request.reboot == "none":
         return None
-    if params["reboot"] == "caller":
+    if request.reboot == "caller":
         return Reboot(None, timeout_s)
-    name, equals, value = str(params["reboot_annotation"] or "").partition("=")
+    name, equals, value = (request.reboot_annotation or "").partition("=")
     if not (name and equals):
         raise InvalidInput(
             "nobody would be asked to reboot the nodes",
@@ -45,42 +110,3 @@ def _reboot(params: Mapping[str, Any]) -> Reboot | None:
             todo="name the annotation that what reboots nodes in this cluster looks for",
         )
     return Reboot((name, value), timeout_s)
-
-
-def exchange_settings(prepared: Prepared, params: Mapping[str, Any]) -> ExchangeSettings:
-    """How each node is led; raises InvalidInput."""
-    drain = params["drain"] or {}
-    access = prepared.device_access
-    return ExchangeSettings(
-        recipe=prepared.recipe.name,
-        use=DeviceUse(
-            prepared.serves, access.runtime_classes, access.host_paths, access.dra_drivers
-        ),
-        rules=DrainRules(
-            whole_node=bool(drain.get("whole_node")),
-            force=bool(drain.get("force")),
-            delete_emptydir_data=bool(drain.get("delete_emptydir_data")),
-            daemonsets=drain.get("daemonsets") is not False,
-            grace_period=drain.get("grace_period"),
-        ),
-        free_s=float(drain.get("timeout") or 600),
-        stop_s=float(params["stop_timeout"]),
-        reboot=_reboot(params),
-    )
-
-
-def make_settings(prepared: Prepared, params: Mapping[str, Any]) -> UpgradeSettings:
-    """Raises InvalidInput."""
-    for name in ("max_unavailable", "max_failures"):
-        parse_amount(params[name], name)
-    for value in params["waves"]:
-        parse_amount(value, "wave")
-    return UpgradeSettings(
-        exchange=exchange_settings(prepared, params),
-        waves=params["waves"],
-        max_unavailable=params["max_unavailable"],
-        max_failures=params["max_failures"],
-        soak_s=float(params["soak"]),
-        window=parse_window(params["maintenance_window"]),
-        only=frozenset(params["nodes"]) if params["nodes"] is not None else None,
-    )

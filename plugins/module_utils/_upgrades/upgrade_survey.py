@@ -12,9 +12,8 @@ from dataclasses import dataclass
 from .._cluster.api_client.api_errors import Forbidden
 from .._cluster.api_client.client import Client
 from .._cluster.api_client.rights import CLUSTER, Right
-from .._cluster.api_objects.labels import gate_label, summary_label
+from .._cluster.api_objects.labels import gate_label
 from .._json import Obj
-from .._nodes.taints import EXCHANGE, Taint
 from .._nodes.upgrade_marks import QUARANTINED, REMEDY, UPGRADING, NodeUpgrade, read_upgrade
 from .._proofs.snapshot import ClusterSnapshot, node_of
 from .._recipes.render import render_remedy
@@ -114,54 +113,34 @@ class UpgradeSurvey:
         users = self._users([*why])
         budgets = self._budgets() if users else []
         marks = self.upgrades()
-        return [
-            self._planned(
-                name,
-                why[name],
-                users.get(name, ()),
-                budgets,
-                _of_another(marks.get(name), phase),
-                stays=phase == REMEDY,
+        rows = []
+        for name in why:
+            obstacle = _of_another(marks.get(name), phase) or self._unusable(name)
+            kept = "" if obstacle else _kept_by(users[name])
+            # A faulty node is begun nevertheless, so that nobody else gets it.
+            keeps, delays = ("", kept) if phase == REMEDY else (kept, "")
+            rows.append(
+                PlannedNode(
+                    node=name,
+                    why=why[name],
+                    wave=0,
+                    users=tuple(str(user) for user in users[name]),
+                    obstacle=obstacle or keeps,
+                    held_by=delays or held_by(users[name], budgets),
+                )
             )
-            for name in why
-        ]
+        return rows
 
     def surveyed(self, node: str) -> SurveyedNode:
         """One node, as its exchange sees it."""
         failing = frozenset(pod.uid for pod in self.held_up(node))
         return SurveyedNode(node, self, self._desired, failing)
 
-    def _planned(
-        self,
-        name: str,
-        why: str,
-        users: Sequence[DeviceUser],
-        budgets: Sequence[Budget],
-        other: str,
-        *,
-        stays: bool,
-    ) -> PlannedNode:
-        """other: what has the node already, "" for nothing. stays: it is begun also where a user
-        may not be evicted, so that nobody else gets it."""
-        node = self.snapshot.nodes[name]
-        blocking = next((user for user in users if user.obstacle and not user.leaving), None)
-        obstacle = other
-        if not obstacle and not node.ready:
-            said = node.ready_message or "its kubelet does not answer"
-            obstacle = f"the node is NotReady: {said}"
-        elif not obstacle and name in self.snapshot.vanished:
-            obstacle = "the labels of the hardware are gone from the node"
-        kept = ""
-        if not obstacle and blocking:
-            kept = f"pod {blocking}, which {blocking.why}: {blocking.obstacle}"
-        return PlannedNode(
-            node=name,
-            why=why,
-            wave=0,
-            users=tuple(str(user) for user in users),
-            obstacle=obstacle if stays else obstacle or kept,
-            held_by=kept if stays and kept else held_by(users, budgets),
-        )
+    def _unusable(self, name: str) -> str:
+        """Why a node is of no use whatever its driver, "" where it may be."""
+        vanished = name in self.snapshot.vanished
+        gone = "the labels of the hardware are gone from the node" if vanished else ""
+        return self.snapshot.nodes[name].why_not_ready or gone
 
     def _users(self, nodes: Sequence[str]) -> Mapping[str, list[DeviceUser]]:
         """Who uses the devices of these nodes, in one list."""
@@ -169,11 +148,9 @@ class UpgradeSurvey:
             return {}
         kind = self._client.kind("v1", "Pod")
         pods = self._client.list(kind, fields="spec.nodeName!=", kept=KEPT).items
-        use, rules = self._settings.use, self._settings.rules
-        taint = Taint(summary_label(self.recipe.name), EXCHANGE, "NoSchedule")
-        claiming = ClaimingPods(self._client, use.dra_drivers).among(pods)
+        claiming = ClaimingPods(self._client, self._settings.use.dra_drivers).among(pods)
         found: dict[str, list[DeviceUser]] = {name: [] for name in nodes}
-        for user in device_users(pods, use, self.recipe.name, rules, taint, claiming):
+        for user in device_users(pods, self._settings.drain, claiming):
             if user.node in found:
                 found[user.node].append(user)
         return found
@@ -248,6 +225,12 @@ def _of_another(mark: NodeUpgrade | None, phase: str) -> str:
     if mark.phase == QUARANTINED and mark.fault and phase == UPGRADING:
         return f"it is in quarantine, since {mark.fault} was reported: run remedy first"
     return ""
+
+
+def _kept_by(users: Sequence[DeviceUser]) -> str:
+    """Which pod may not be evicted, and why; "" for none."""
+    kept = next((user for user in users if user.obstacle and not user.leaving), None)
+    return f"pod {kept}, which {kept.why}: {kept.obstacle}" if kept else ""
 
 
 def _is_of_daemonset(pod: Obj) -> bool:

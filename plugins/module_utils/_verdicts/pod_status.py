@@ -7,7 +7,8 @@ the scheduler."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
+from typing import Optional
 
 from .._json import Obj
 from .._times import seconds
@@ -196,37 +197,21 @@ def last_line(text: str) -> str:
 
 
 def judge(pod: Obj) -> Verdict:
-    """Why a pod is not ready yet: pending, or trouble with the reason that the cluster gives."""
-    status = pod.get("status") or {}
-    if pod["metadata"].get("deletionTimestamp"):
-        # How it ends, Failed where its init containers were not done, says nothing of the one that
-        # comes.
-        return Verdict(Outcome.PENDING, "Terminating", f"{name(pod)} is being replaced")
-    unschedulable = _unschedulable(pod)
-    if unschedulable is not None:
-        return unschedulable
-    since = seconds((condition(pod, "Ready") or {}).get("lastTransitionTime"))
-    for container in statuses(pod):
-        if _waiting(container).get("reason") in TERMINAL_REASONS:
-            return _stuck(pod, container, since)
-    if status.get("phase") == "Failed":
-        why = status.get("reason") or "Failed"
-        text = f"{name(pod)} failed: {status.get('message') or why}"
-        return Verdict(Outcome.TROUBLE, why, text, since)
-    for container in statuses(pod):
-        if _ended(container).get("exitCode"):
-            return _ending(pod, container) if _starts_once(pod) else _stopped(pod, container)
-    unready = unready_container(pod)
-    if unready is not None:
-        text = f"{name(pod)} container {unready.get('name')} runs but is no longer ready"
-        return Verdict(Outcome.TROUBLE, NO_LONGER_READY, text, since)
-    for container in statuses(pod):
-        pending = _under_way(pod, container)
-        if pending is not None:
-            return pending
-    return Verdict(
-        Outcome.PENDING, status.get("phase") or "Pending", f"{name(pod)} is not ready yet"
-    )
+    """Why a pod is not ready yet: pending, or trouble with the reason that the cluster gives. What
+    says most comes first."""
+    verdict = next(filter(None, (judgement(pod) for judgement in _JUDGEMENTS)), None)
+    if verdict:
+        return verdict
+    phase = (pod.get("status") or {}).get("phase") or "Pending"
+    return Verdict(Outcome.PENDING, phase, f"{name(pod)} is not ready yet")
+
+
+def _leaving(pod: Obj) -> Verdict | None:
+    """How a pod ends that is deleted, Failed where its init containers were not done, says nothing
+    of the one that comes."""
+    if not pod["metadata"].get("deletionTimestamp"):
+        return None
+    return Verdict(Outcome.PENDING, "Terminating", f"{name(pod)} is being replaced")
 
 
 def _unschedulable(pod: Obj) -> Verdict | None:
@@ -239,13 +224,48 @@ def _unschedulable(pod: Obj) -> Verdict | None:
     return Verdict(Outcome.TROUBLE, "Unschedulable", text, since)
 
 
-def _stuck(pod: Obj, container: Obj, since: float | None) -> Verdict:
-    """A container that does not start without somebody's help."""
-    reason, detail = _waiting(container)["reason"], _waiting(container).get("message") or ""
-    if _backs_off(container):
-        detail = _end_in_words(container)
-    text = f"{name(pod)} container {container.get('name')}: {reason}"
-    return Verdict(Outcome.TROUBLE, reason, f"{text} ({detail})" if detail else text, since)
+def _stuck(pod: Obj) -> Verdict | None:
+    """A container does not start without somebody's help."""
+    for container in statuses(pod):
+        reason = _waiting(container).get("reason")
+        if reason in TERMINAL_REASONS:
+            detail = _waiting(container).get("message") or ""
+            if _backs_off(container):
+                detail = _end_in_words(container)
+            text = f"{name(pod)} container {container.get('name')}: {reason}"
+            text = f"{text} ({detail})" if detail else text
+            return Verdict(Outcome.TROUBLE, reason, text, _unready_since(pod))
+    return None
+
+
+def _failed(pod: Obj) -> Verdict | None:
+    """The pod as a whole has ended, and is not started again."""
+    status = pod.get("status") or {}
+    if status.get("phase") != "Failed":
+        return None
+    why = status.get("reason") or "Failed"
+    text = f"{name(pod)} failed: {status.get('message') or why}"
+    return Verdict(Outcome.TROUBLE, why, text, _unready_since(pod))
+
+
+def _ended_with_an_error(pod: Obj) -> Verdict | None:
+    """A container has, and was not started again yet."""
+    for container in statuses(pod):
+        if _ended(container).get("exitCode"):
+            return _ending(pod, container) if _starts_once(pod) else _stopped(pod, container)
+    return None
+
+
+def _no_longer_ready(pod: Obj) -> Verdict | None:
+    unready = unready_container(pod)
+    if unready is None:
+        return None
+    text = f"{name(pod)} container {unready.get('name')} runs but is no longer ready"
+    return Verdict(Outcome.TROUBLE, NO_LONGER_READY, text, _unready_since(pod))
+
+
+def _unready_since(pod: Obj) -> float | None:
+    return seconds((condition(pod, "Ready") or {}).get("lastTransitionTime"))
 
 
 def _stopped(pod: Obj, container: Obj) -> Verdict:
@@ -279,15 +299,16 @@ def _end_in_words(container: Obj) -> str:
     return ", ".join([*parts, f"{container.get('restartCount') or 0} restarts"])
 
 
-def _under_way(pod: Obj, container: Obj) -> Verdict | None:
-    """What a container waits for, or that it has been restarted; None where it does neither."""
-    text = f"{name(pod)} container {container.get('name')}"
-    reason = _waiting(container).get("reason")
-    if reason:
-        return Verdict(Outcome.PENDING, str(reason), f"{text}: {reason}")
-    code = last_end(container).get("exitCode")
-    if code and not container.get("ready"):
-        return Verdict(Outcome.PENDING, RESTARTED, f"{text} was restarted after exit code {code}")
+def _under_way(pod: Obj) -> Verdict | None:
+    """A container waits for something, or has been restarted."""
+    for container in statuses(pod):
+        text = f"{name(pod)} container {container.get('name')}"
+        reason, code = _waiting(container).get("reason"), last_end(container).get("exitCode")
+        if reason:
+            return Verdict(Outcome.PENDING, str(reason), f"{text}: {reason}")
+        if code and not container.get("ready"):
+            text = f"{text} was restarted after exit code {code}"
+            return Verdict(Outcome.PENDING, RESTARTED, text)
     return None
 
 
@@ -301,3 +322,15 @@ def _ended(container: Obj) -> Obj:
 
 def _backs_off(container: Obj) -> bool:
     return bool(_waiting(container).get("reason") == CRASH_LOOP)
+
+
+# In the order in which they decide.
+_JUDGEMENTS: Sequence[Callable[[Obj], Optional[Verdict]]] = (
+    _leaving,
+    _unschedulable,
+    _stuck,
+    _failed,
+    _ended_with_an_error,
+    _no_longer_ready,
+    _under_way,
+)

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Annotated
@@ -57,25 +58,23 @@ REASONS = {
 }
 
 
+def _wanted(settings: AllocatableSettings) -> int:
+    """The number that is asked for, exactly or at least."""
+    if settings.equals is not None:
+        return settings.equals
+    return 1 if settings.at_least is None else settings.at_least
+
+
+def _sum(amounts: Mapping[str, str], resource: str) -> float:
+    """Over the resources that match the name."""
+    return sum(quantity(amount) for name, amount in amounts.items() if fnmatchcase(name, resource))
+
+
 def evaluate(observation: Observation[AllocatableSettings]) -> Verdict:
     """The verdict for one node: the sum over the resources that match the name (which may hold *)."""
-    node = observation.node
-    if node is None:
-        return PASSED
-    resource, exact = observation.settings.resource, observation.settings.equals
-    wanted = (
-        exact
-        if exact is not None
-        else 1
-        if observation.settings.at_least is None
-        else observation.settings.at_least
-    )
-    offered = sum(
-        quantity(amount) for name, amount in node.allocatable.items() if fnmatchcase(name, resource)
-    )
-    known = sum(
-        quantity(amount) for name, amount in node.capacity.items() if fnmatchcase(name, resource)
-    )
+    node, settings = observation.node, observation.settings
+    resource, exact, wanted = settings.resource, settings.equals, _wanted(settings)
+    offered, known = _sum(node.allocatable, resource), _sum(node.capacity, resource)
     if offered == wanted or (offered > wanted and exact is None):
         return PASSED
     if offered > wanted:

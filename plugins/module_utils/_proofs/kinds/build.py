@@ -39,7 +39,7 @@ def watched(settings: BuildProofSettings, namespace: str) -> tuple[Watched, ...]
 def evaluate(observation: Observation[BuildProofSettings]) -> Verdict:
     """The verdict for the cluster. A build that has failed does not heal: another one has to be
     started."""
-    config, builds = watched(observation.settings, observation.namespace)
+    config, builds = watched(observation.settings, observation.view.namespace)
     found = find(observation, config)
     if isinstance(found, Verdict):
         return found

@@ -29,7 +29,7 @@ REASONS = {
 
 def evaluate(observation: Observation[ImageSettings]) -> Verdict:
     """Trouble that no patience heals: another run has to find or build the image."""
-    problem = observation.plan.without_image.get(observation.group)
+    problem = observation.plan.why_no_image(observation.target.group)
     if problem is None:
         return PASSED
     return Verdict(Outcome.TROUBLE, "NoImage", problem, ran=False, heals=False)

@@ -114,22 +114,28 @@ def watched(settings: LogsSettings, namespace: str) -> tuple[Watched, ...]:
 def _pods(observation: Observation[LogsSettings]) -> Union[list[Obj], Verdict]:
     """The pods whose logs count: those that run or have done their work. Only where none does, the
     failed ones."""
-    node = observation.node.name if observation.node else None
-    targets = watched(observation.settings, observation.namespace)
+    targets = watched(observation.settings, observation.view.namespace)
     if not targets:
-        return list(observation.snapshot.pods_of(node, observation.plan.name)) if node else []
-    owner = find(observation, targets[0])
+        return list(observation.snapshot.pods_of(observation.node.name, observation.plan.name))
+    found = _pods_of_object(observation, *targets)
+    if isinstance(found, Verdict):
+        return found
+    if observation.settings.scope == Scope.NODE.value:
+        found = [pod for pod in found if node_of(pod) == observation.node.name]
+    return [pod for pod in found if not _over(pod)] or found
+
+
+def _pods_of_object(
+    observation: Observation[LogsSettings], named: Watched, beside: Watched | None = None
+) -> Union[list[Obj], Verdict]:
+    """The pods of the named object among those beside it; without these, it is a pod itself."""
+    owner = find(observation, named)
     if isinstance(owner, Verdict):
         return owner
-    found = [owner]
-    if len(targets) > 1:
-        pods = find_all(observation, targets[1], f"the pods in {targets[1].namespace}")
-        if isinstance(pods, Verdict):
-            return pods
-        found = pods_of(owner, pods.values())
-    if node and _per_node(observation.settings):
-        found = [pod for pod in found if node_of(pod) == node]
-    return [pod for pod in found if not _over(pod)] or found
+    if beside is None:
+        return [owner]
+    pods = find_all(observation, beside, f"the pods in {beside.namespace}")
+    return pods if isinstance(pods, Verdict) else pods_of(owner, pods.values())
 
 
 def _over(pod: Obj) -> bool:
@@ -137,10 +143,6 @@ def _over(pod: Obj) -> bool:
         pod["metadata"].get("deletionTimestamp")
         or (pod.get("status") or {}).get("phase") == "Failed"
     )
-
-
-def _per_node(settings: LogsSettings) -> bool:
-    return settings.scope == Scope.NODE.value
 
 
 def _scope(settings: LogsSettings) -> Scope:

@@ -64,8 +64,6 @@ def series_in(text: str) -> set[str]:
 
 def evaluate(observation: Observation[MetricsSettings]) -> Verdict:
     """The verdict for one node: every pod of the state there has to serve every series."""
-    if observation.node is None:
-        return PASSED
     pods = list(observation.snapshot.pods_of(observation.node.name, observation.plan.name))
     if not pods:
         return Verdict(Outcome.PENDING, "NoPod", "there is no pod whose metrics could be read")

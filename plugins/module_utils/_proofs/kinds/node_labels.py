@@ -44,29 +44,30 @@ REASONS = {
 
 def evaluate(observation: Observation[NodeLabelsSettings]) -> Verdict:
     """The verdict for one node."""
-    node = observation.node
-    if node is None:
+    differing = _differing(observation.settings, observation.node.labels)
+    if not differing:
         return PASSED
-    labels = node.labels
-    equal = observation.settings.equal or {}
-    missing = [label for label in observation.settings.present if label not in labels]
+    # One after the other: a trouble that is told asks for a log.
+    troubles = (_trouble(observation, pod) for pod in _unready_pods(observation))
+    text = f"the node has {'; '.join(differing)}"
+    return next(filter(None, troubles), Verdict(Outcome.PENDING, "LabelsMissing", text))
+
+
+def _differing(settings: NodeLabelsSettings, labels: Mapping[str, str]) -> list[str]:
+    """The labels that are not as they should be, in words: those that are missing first."""
+    equal = settings.equal or {}
+    missing = [label for label in settings.present if label not in labels]
     missing += [f"{label}={value}" for label, value in equal.items() if label not in labels]
     wrong = [
         f"{label} is {labels[label]!r}, wanted {value!r}"
         for label, value in equal.items()
         if labels.get(label, str(value)) != str(value)
     ]
-    if not missing and not wrong:
-        return PASSED
-    # One after the other: a trouble that is told asks for a log.
-    troubles = (_trouble(observation, pod) for pod in _unready_pods(observation, node.name))
-    text = "; ".join(([f"no label {', '.join(missing)}"] if missing else []) + wrong)
-    pending = Verdict(Outcome.PENDING, "LabelsMissing", f"the node has {text}")
-    return next(filter(None, troubles), pending)
+    return [f"no label {', '.join(missing)}", *wrong] if missing else wrong
 
 
-def _unready_pods(observation: Observation[NodeLabelsSettings], node: str) -> list[Obj]:
-    pods = observation.snapshot.pods_of(node, observation.plan.name)
+def _unready_pods(observation: Observation[NodeLabelsSettings]) -> list[Obj]:
+    pods = observation.snapshot.pods_of(observation.node.name, observation.plan.name)
     return [pod for pod in pods if not is_ready(pod)]
 
 

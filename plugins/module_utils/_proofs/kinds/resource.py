@@ -122,7 +122,7 @@ def watched(settings: ResourceSettings, namespace: str) -> Watched:
 def evaluate(observation: Observation[ResourceSettings]) -> Verdict:
     """The verdict for the cluster, or for one node."""
     settings = observation.settings
-    found = find(observation, watched(settings, observation.namespace))
+    found = find(observation, watched(settings, observation.view.namespace))
     if isinstance(found, Verdict):
         return found
     title = f"{settings.kind} {settings.name}"

@@ -46,21 +46,14 @@ class ResourceSlicesSettings:
 
 def evaluate(observation: Observation[ResourceSlicesSettings]) -> Verdict:
     """The verdict for one node."""
-    if observation.node is None:
-        return PASSED
     slices = find_on_node(observation, RESOURCE_SLICES, "ResourceSlices")
     if isinstance(slices, Verdict):
         return slices
     driver, wanted = observation.settings.driver, observation.settings.at_least
     pools = newest_slices(each["spec"] for each in slices if each["spec"]["driver"] == driver)
-    for name, parts in pools.items():
-        expected = parts[0]["pool"]["resourceSliceCount"]
-        if len(parts) < expected:
-            text = f"pool {name} of {driver} has {len(parts)} of {expected} ResourceSlices of its newest generation"
-            return Verdict(Outcome.PENDING, "PoolIncomplete", text)
-    devices = [
-        device for parts in pools.values() for part in parts for device in part.get("devices") or ()
-    ]
+    if incomplete := _incomplete(driver, pools):
+        return incomplete
+    devices = _devices(pools)
     usable = [device for device in devices if not _is_tainted(device)]
     if len(usable) >= wanted:
         return PASSED
@@ -69,6 +62,22 @@ def evaluate(observation: Observation[ResourceSlicesSettings]) -> Verdict:
         text = f"{found}, of which taints leave {len(usable)}, wanted at least {wanted}"
         return Verdict(Outcome.TROUBLE, "DevicesTainted", text)
     return Verdict(Outcome.TROUBLE, "NotPublished", f"{found}, wanted at least {wanted}")
+
+
+def _incomplete(driver: str, pools: Mapping[str, Sequence[Obj]]) -> Verdict | None:
+    """A pool whose newest generation is not there as a whole, so that nothing of it counts yet."""
+    for name, parts in pools.items():
+        expected = parts[0]["pool"]["resourceSliceCount"]
+        if len(parts) < expected:
+            text = f"pool {name} of {driver} has {len(parts)} of {expected} ResourceSlices of its newest generation"
+            return Verdict(Outcome.PENDING, "PoolIncomplete", text)
+    return None
+
+
+def _devices(pools: Mapping[str, Sequence[Obj]]) -> list[Obj]:
+    return [
+        device for parts in pools.values() for part in parts for device in part.get("devices") or ()
+    ]
 
 
 def newest_slices(specs: Iterable[Obj]) -> Mapping[str, Sequence[Obj]]:

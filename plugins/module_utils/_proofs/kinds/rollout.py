@@ -70,16 +70,13 @@ RESTART_PENDING = "RestartPending"
 
 
 def evaluate(observation: Observation[RolloutSettings]) -> Verdict:
-    """The verdict for one node (or for the cluster's own workloads where the look is not at a
-    node)."""
+    """The verdict for one node, or for a state of the cluster, which has no DaemonSets."""
     for key in observation.plan.workloads:
         verdict = _workload(observation, key)
         if not verdict.passed:
             return verdict
-    if observation.node is None:
-        return PASSED
     pending_restart = False
-    for key in observation.plan.daemonsets_for(observation.group):
+    for key in observation.plan.daemonsets_for(observation.target.group):
         verdict = _daemonset_on_node(observation, key)
         if verdict.passed and verdict.reason == RESTART_PENDING:
             pending_restart = True
@@ -187,18 +184,10 @@ def _daemonset_on_node(observation: Observation[RolloutSettings], key: ObjectKey
     if daemonset is None:
         return _missing(key)
     if not observation.snapshot.pods_known:
-        served = sum(
-            1
-            for group in observation.snapshot.groups.values()
-            if key in observation.plan.daemonsets_for(group)
-        )
-        if counts_agree(daemonset, served):
-            return PASSED
-        return Verdict(Outcome.PENDING, "NotRead", f"{key} has not settled")
-    node = observation.node.name if observation.node else ""
+        return _by_counts(observation, key, daemonset)
     pods = [
         pod
-        for pod in observation.snapshot.pods_of(node, observation.plan.name)
+        for pod in observation.snapshot.pods_of(observation.node.name, observation.plan.name)
         if _owned_by(pod, daemonset)
     ]
     pod = newest(pods)
@@ -211,6 +200,19 @@ def _daemonset_on_node(observation: Observation[RolloutSettings], key: ObjectKey
         text = f"{key} is being updated; the pod of the version before was not ready"
         return Verdict(Outcome.PENDING, "Updating", text)
     return with_last_line(observation, pod, judge(pod))
+
+
+def _by_counts(
+    observation: Observation[RolloutSettings], key: ObjectKey, daemonset: Obj
+) -> Verdict:
+    """What a DaemonSet's own counts say as long as no pod has been read."""
+    served = sum(
+        key in observation.plan.daemonsets_for(group)
+        for group in observation.snapshot.groups.values()
+    )
+    if counts_agree(daemonset, served):
+        return PASSED
+    return Verdict(Outcome.PENDING, "NotRead", f"{key} has not settled")
 
 
 def _owned_by(pod: Obj, daemonset: Obj) -> bool:
@@ -286,7 +288,7 @@ def _is_current(observation: Observation[RolloutSettings], pod: Obj, daemonset: 
 
 def _no_pod(observation: Observation[RolloutSettings], key: ObjectKey, daemonset: Obj) -> Verdict:
     facts = observation.node
-    if facts is not None and facts.in_transition:
+    if facts.in_transition:
         return Verdict(
             Outcome.BLOCKED,
             "KernelLabelStale",
@@ -294,7 +296,7 @@ def _no_pod(observation: Observation[RolloutSettings], key: ObjectKey, daemonset
             " label it again",
         )
     created = seconds(daemonset["metadata"].get("creationTimestamp")) or observation.now
-    since = max(created, observation.runnable_since)
+    since = max(created, observation.target.runnable_since)
     if taint := _repelling(facts, daemonset):
         message = f"{key} does not tolerate the node's taint {taint}"
         return Verdict(Outcome.TROUBLE, "NotTolerated", message, since)
@@ -308,14 +310,14 @@ def _no_pod(observation: Observation[RolloutSettings], key: ObjectKey, daemonset
     return Verdict(Outcome.TROUBLE, "NoPod", f"{message}, and no event says why", since)
 
 
-def _repelling(node: NodeFacts | None, daemonset: Obj) -> Taint | None:
+def _repelling(node: NodeFacts, daemonset: Obj) -> Taint | None:
     """A taint that keeps a DaemonSet's pods off a node, but for those that Kubernetes itself puts
     there, which pass or are tolerated."""
     spec = ((daemonset.get("spec") or {}).get("template") or {}).get("spec") or {}
     return next(
         (
             taint
-            for taint in taints_in(node.taints if node else ())
+            for taint in taints_in(node.taints)
             if not taint.key.startswith("node.kubernetes.io/")
             and not is_tolerated(taint, spec.get("tolerations") or ())
         ),

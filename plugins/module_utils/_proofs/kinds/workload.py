@@ -91,29 +91,26 @@ RETRY_S = 5.0
 START_RETRY_S = 5.0
 
 
-def pod_name(observation: Observation[WorkloadSettings], node: str) -> str:
+def pod_name(observation: Observation[WorkloadSettings]) -> str:
     """The name of the validation pod: the same in every run for the same node, boot and subject, so
     that what a killed run left behind is found again."""
-    boot = observation.node.boot_id if observation.node else ""
-    key = "|".join([node, boot, observation.subject, observation.plan.name, str(observation.index)])
-    stem = f"validate-{observation.plan.name.replace('_', '-')}"
+    node, state = observation.node, observation.plan.name
+    subject, index = observation.target.subject, str(observation.index)
+    key = "|".join([node.name, node.boot_id, subject, state, index])
+    stem = f"validate-{state.replace('_', '-')}"
     return f"{stem[:45]}-{hashlib.sha256(key.encode()).hexdigest()[:12]}"
 
 
 def evaluate(observation: Observation[WorkloadSettings]) -> Verdict:
     """The verdict for one node."""
-    node = observation.node
-    if node is None:
-        return PASSED
-    sampled = _sampled(observation, node.name)
+    node, plan = observation.node.name, observation.plan
+    sampled = _sampled(observation, node)
     if sampled is not None:
         return sampled
-    wanted = pod_name(observation, node.name)
+    wanted = pod_name(observation)
     pod = observation.snapshot.validators.get(wanted)
     if pod is None:
-        return _start(
-            observation, StartPod(node.name, observation.plan.name, observation.index, wanted)
-        )
+        return _start(observation, StartPod(node, plan.name, observation.index, wanted))
     phase = (pod.get("status") or {}).get("phase")
     if phase == "Succeeded":
         return PASSED
@@ -145,10 +142,8 @@ def _sampled(observation: Observation[WorkloadSettings], node: str) -> Verdict |
 
 
 def _start(observation: Observation[WorkloadSettings], start: StartPod) -> Verdict:
-    if (
-        observation.slots.get(observation.plan.name, 0) <= 0
-        and start not in observation.snapshot.answers
-    ):
+    slots = observation.view.slots.get(observation.plan.name, 0)
+    if slots <= 0 and start not in observation.snapshot.answers:
         return Verdict(
             Outcome.PENDING, "Queued", "waits for other nodes' validation pods to finish"
         )
@@ -161,14 +156,13 @@ def _start(observation: Observation[WorkloadSettings], start: StartPod) -> Verdi
 
 
 def _failed(observation: Observation[WorkloadSettings], pod: Obj) -> Verdict:
-    statuses = (pod.get("status") or {}).get("containerStatuses") or []
-    ended = [(status.get("state") or {}).get("terminated") or {} for status in statuses]
-    finished = max([seconds(end.get("finishedAt")) or 0.0 for end in ended] or [0.0])
-    if 0 < finished < observation.started - 1:
+    ends = _ends(pod)
+    finished = max((seconds(end.get("finishedAt")) or 0.0 for end in ends), default=0.0)
+    if 0 < finished < observation.view.started - 1:
         return _clear_away(observation, pod)
-    code = next((end["exitCode"] for end in ended if end.get("exitCode")), None)
-    text = f"{name(pod)} ended with exit code {code}" if code is not None else judge(pod).message
-    line = _last_log_line(observation, pod, next((status["name"] for status in statuses), None))
+    code = next((end["exitCode"] for end in ends if end.get("exitCode")), None)
+    text = judge(pod).message if code is None else f"{name(pod)} ended with exit code {code}"
+    line = _last_log_line(observation, pod)
     return Verdict(
         Outcome.TROUBLE,
         "ValidationFailed",
@@ -176,6 +170,16 @@ def _failed(observation: Observation[WorkloadSettings], pod: Obj) -> Verdict:
         finished or None,
         open_until=0.0 if line else readable_by(finished or None, observation.now),
     )
+
+
+def _containers(pod: Obj) -> list[Obj]:
+    """What is said of a pod's containers, without the init containers."""
+    return (pod.get("status") or {}).get("containerStatuses") or []
+
+
+def _ends(pod: Obj) -> list[Obj]:
+    """How its containers ended; empty for one of which nothing is said."""
+    return [(each.get("state") or {}).get("terminated") or {} for each in _containers(pod)]
 
 
 def _clear_away(observation: Observation[WorkloadSettings], pod: Obj) -> Verdict:
@@ -189,11 +193,10 @@ def _clear_away(observation: Observation[WorkloadSettings], pod: Obj) -> Verdict
     )
 
 
-def _last_log_line(
-    observation: Observation[WorkloadSettings], pod: Obj, container: str | None
-) -> str:
+def _last_log_line(observation: Observation[WorkloadSettings], pod: Obj) -> str:
     """ "" until it has been read. A while later the pod is removed, so that another one may try."""
     metadata = pod["metadata"]
+    container = next((str(each["name"]) for each in _containers(pod)), None)
     answer = observation.query(
         ReadLogs(metadata["namespace"], metadata["name"], metadata["uid"], container, 20)
     )

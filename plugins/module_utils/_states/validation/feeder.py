@@ -82,7 +82,7 @@ class Feeder:
             return feed.end()
         if event.type == "ERROR":
             return self._failed(event.source, event.object["message"])
-        return feed.put(event.object, event.type == "DELETED")
+        return feed.put(event.object, deleted=event.type == "DELETED")
 
     def _subscribe(self, hub: WatchHub, what: Watched, names: set[str]) -> set[str]:
         try:
@@ -100,7 +100,7 @@ class Feeder:
         self._again_at[what] = self._clock() + RETRY_S
         return self._snapshot.feed(what).fail(error)
 
-    def _wanted(self, every_run: bool = False) -> Mapping[Watched, set[str]]:
+    def _wanted(self, *, every_run: bool = False) -> Mapping[Watched, set[str]]:
         """The names that are looked at, by kind and namespace; ALL where they differ from node to
         node."""
         wanted: dict[Watched, set[str]] = defaultdict(set)
@@ -120,7 +120,7 @@ class Feeder:
             yield "", ""
             return
         for node, group in self._snapshot.groups.items():
-            if group in plan.hashes:
+            if group in plan.groups.hashes:
                 yield group, node
 
     def _reading(

@@ -38,6 +38,7 @@ class LabelWriter:
         plans: Sequence[StatePlan],
         recipe: str,
         guard: Callable[[], None],
+        *,
         dry: bool,
         runtime_gates: Collection[Set[str]] = (frozenset(),),
         by_nodes: bool = False,
@@ -73,7 +74,9 @@ class LabelWriter:
             earlier = noted.get(state)
             if earlier is not None and earlier.holds(proof.hash, proof.kernel, proof.boot):
                 after.proofs[state] = earlier
-        after = node_marks.without_the_nodes_own(before, after, self._recipe, self._by_nodes)
+        after = node_marks.without_the_nodes_own(
+            before, after, self._recipe, by_nodes=self._by_nodes
+        )
         patch = node_marks.patch(before, after, self._recipe)
         if patch is None:
             self._wanted.pop(name, None)

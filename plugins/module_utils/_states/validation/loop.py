@@ -29,7 +29,7 @@ from . import node_marks
 from .answers import Answers
 from .label_writer import LabelWriter
 from .mirror import ClusterMirror
-from .node_marks import NodeMarks
+from .node_marks import NodeFindings, NodeMarks
 from .phases import BROKEN, Memory, Phase, Result, StatePlan
 from .progress import Progress
 from .walk import Walker, WalkSettings
@@ -165,7 +165,7 @@ class Loop:
             self._write_marks(final=lambda _name: True)
         return settled and not self.walker.unmarked
 
-    def run(self, wait: bool) -> None:
+    def run(self, *, wait: bool) -> None:
         """Watch until every result is final; without wait, until everything has been looked at."""
         self.walker.memory.clear()
         self.walker.results.clear()
@@ -237,23 +237,19 @@ class Loop:
             self.writer.want(name, before, self.hook.marks_of(node, before))
             return walk
         results = {plan.name: self.results[(name, plan.name)] for plan in self._node_plans}
-        first = self._first_summaries.setdefault(name, before.summary)
-        withdraw = any(
-            result.phase in BROKEN for result in results.values()
-        ) and self.access.withdraw(name)
-        after = node_marks.wanted(
-            before,
-            self._node_plans,
-            results,
+        broken = any(result.phase in BROKEN for result in results.values())
+        found = NodeFindings(
             node,
-            timestamp(now),
-            withdraw,
-            first,
-            self.scope.complete,
+            results,
+            moment=timestamp(now),
+            withdraw=broken and self.access.withdraw(name),
+            first_summary=self._first_summaries.setdefault(name, before.summary),
         )
+        complete = self.scope.complete
+        after = node_marks.wanted(before, self._node_plans, found, complete=complete)
         after.facts = self.scope.grouping.facts_of(node)
         self.writer.want(name, before, after)
-        if self.scope.complete and all(r.phase is Phase.READY for r in results.values()):
+        if complete and all(r.phase is Phase.READY for r in results.values()):
             self.writer.open(node)
         return walk
 
@@ -316,7 +312,7 @@ class Loop:
                 due.add(name)
         return due & {CLUSTER, *self.snapshot.nodes}
 
-    def _write_marks(self, final: Callable[[str], bool], last: bool = False) -> None:
+    def _write_marks(self, final: Callable[[str], bool], *, last: bool = False) -> None:
         """Send the marks that are due. What is refused for a node is that node's result; last: with
         one more try."""
         if last:

@@ -140,8 +140,8 @@ class ClusterMirror:
                 left.discard(metadata["name"])
                 dirty.update(self._take_node_event(event.object))
             elif kind == "Pod":
-                dirty.update(self._snapshot.put_pod(event.object, gone))
-            elif self._snapshot.put_workload(event.object, gone):
+                dirty.update(self._snapshot.put_pod(event.object, deleted=gone))
+            elif self._snapshot.put_workload(event.object, deleted=gone):
                 dirty.update(self._snapshot.nodes)
         for name in self._confirmed(sorted(left)):
             self.forget(name)

@@ -46,6 +46,22 @@ class NodeMarks:
     restarts: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True)
+class NodeFindings:
+    """What a run has found of one node. results: by state; moment: of now, as an API timestamp.
+
+    withdraw: whether the gate of what is broken goes. first_summary: the summary label that the
+    node carried when the run began: what turns out to be unknown leaves it, or puts it back where
+    the run itself has said meanwhile what it waited for.
+    """
+
+    node: NodeFacts
+    results: Mapping[str, Result]
+    moment: str
+    withdraw: bool
+    first_summary: str | None
+
+
 def read(node: NodeFacts, recipe: str) -> NodeMarks:
     """The marks that a node carries. An annotation that cannot be read counts as no proof."""
     prefix = gate_label(recipe, "")
@@ -81,105 +97,109 @@ def split_summary(summary: str | None) -> tuple[str, str]:
 
 
 def wanted(
-    before: NodeMarks,
-    plans: Sequence[StatePlan],
-    results: Mapping[str, Result],
-    node: NodeFacts,
-    moment: str,
-    withdraw: bool,
-    first_summary: str | None,
-    complete: bool = True,
+    before: NodeMarks, plans: Sequence[StatePlan], found: NodeFindings, *, complete: bool = True
 ) -> NodeMarks:
     """The marks that the results call for. States without a result, and unknown ones, keep what
     they have.
 
-    first_summary is the summary label that the node carried when the run began: what turns out to
-    be unknown leaves it, or puts it back where the run itself has said meanwhile what it waited
-    for. complete says whether plans are all states of the recipe: only then can a node be told to
-    be ready, and nobody proves what it carries of others.
+    complete says whether plans are all states of the recipe: only then can a node be told to be
+    ready, and nobody proves what it carries of others.
     """
     names = {plan.name for plan in plans}
-    known = before.gates.keys() | before.proofs.keys() | set(before.restarts)
-    kept = known - names if not complete else set()
-    marks = NodeMarks(
-        {state: value for state, value in before.gates.items() if state in kept},
-        before.summary,
-        {state: proof for state, proof in before.proofs.items() if state in kept},
-        before.facts,
-        restarts=_restarts(before, kept | names, results),
-    )
+    marks = NodeMarks(facts=before.facts) if complete else _of_others(before, names)
+    marks.restarts = _restarts(before, names, found.results, complete=complete)
     for plan in plans:
-        gate, proof = _gate_and_proof(before, plan, results.get(plan.name), node, moment, withdraw)
+        gate, proof = _gate_and_proof(before, plan, found)
         if plan.gated and gate is not None:
             marks.gates[plan.name] = gate
         if proof is not None:
             marks.proofs[plan.name] = proof
-    if any(result.phase is Phase.VANISHED for result in results.values()):
+    if any(result.phase is Phase.VANISHED for result in found.results.values()):
         marks.summary = VANISHED
-        marks.vanished = before.vanished if seconds(before.vanished) else moment
-        return marks
-    first = first_summary or before.summary
-    marks.summary = _summary(None if first == VANISHED else first, plans, results, complete)
+        marks.vanished = before.vanished if seconds(before.vanished) else found.moment
+    else:
+        first = found.first_summary or before.summary
+        first = None if first == VANISHED else first
+        marks.summary = _summary(first, plans, found.results, complete=complete)
     return marks
 
 
+def _of_others(before: NodeMarks, names: Set[str]) -> NodeMarks:
+    """What a node carries of states that a run does not look at."""
+    return NodeMarks(
+        gates={state: value for state, value in before.gates.items() if state not in names},
+        proofs={state: proof for state, proof in before.proofs.items() if state not in names},
+        facts=before.facts,
+    )
+
+
 def _restarts(
-    before: NodeMarks, states: Set[str], results: Mapping[str, Result]
+    before: NodeMarks, names: Set[str], results: Mapping[str, Result], *, complete: bool
 ) -> tuple[str, ...]:
-    """A restart is pending until its state is ready with what is deployed."""
+    """A restart is pending until its state is ready with what is deployed; states that there are no
+    more have none."""
     ready = {state for state, result in results.items() if result.phase is Phase.READY}
     pending = {state for state in ready if results[state].restart_pending}
-    return tuple(sorted((set(before.restarts) - ready | pending) & states))
+    states = set(before.restarts) - ready | pending
+    return tuple(sorted(states & names if complete else states))
 
 
 def _gate_and_proof(
-    before: NodeMarks,
-    plan: StatePlan,
-    result: Result | None,
-    node: NodeFacts,
-    moment: str,
-    withdraw: bool,
+    before: NodeMarks, plan: StatePlan, found: NodeFindings
 ) -> tuple[str | None, ProofRecord | None]:
     """What one state's result makes of its gate and its proof."""
+    result = found.results.get(plan.name)
     gate, proof = before.gates.get(plan.name), before.proofs.get(plan.name)
     if result is None or result.phase in UNTOLD:
         return gate, proof
-    if result.phase is Phase.READY and result.restart_pending:
-        return STALE, proof
     if result.phase is Phase.READY:
-        if plan.proofs and not result.holds:
-            proof = ProofRecord(result.subject, node.kernel, node.boot_id, moment)
-        return READY, proof
+        return _proven(plan, result, proof, found)
     if result.phase is Phase.WAITING:
         return STALE if gate == READY and not result.holds else gate, proof
-    broken = gate and (None if withdraw else DEGRADED)
+    broken = gate and (None if found.withdraw else DEGRADED)
     # A blocked state's own proof is not disproven: it counts again when what it stands on has been
     # mended.
     return broken, proof if gate is None or result.phase is Phase.BLOCKED else None
 
 
+def _proven(
+    plan: StatePlan, result: Result, proof: ProofRecord | None, found: NodeFindings
+) -> tuple[str, ProofRecord | None]:
+    """Gate and proof of a state that is ready; as long as its pods run the version before, the new
+    one is not proven."""
+    if result.restart_pending:
+        return STALE, proof
+    if plan.proofs and not result.holds:
+        node = found.node
+        proof = ProofRecord(result.subject, node.kernel, node.boot_id, found.moment)
+    return READY, proof
+
+
 def _summary(
-    first: str | None, plans: Sequence[StatePlan], results: Mapping[str, Result], complete: bool
+    first: str | None, plans: Sequence[StatePlan], results: Mapping[str, Result], *, complete: bool
 ) -> str | None:
     """ready, or the first state that is not and how ("driver.waiting"); what is unknown changes
     nothing."""
     found = [results[plan.name] for plan in plans if plan.name in results]
-    bad = [result for result in found if result.phase is not Phase.READY]
-    if not bad and complete:
+    cause = _cause(found)
+    if cause is not None:
+        known = cause.phase is not Phase.UNKNOWN
+        return f"{cause.state}.{cause.phase.value}"[:63] if known else first
+    if complete:
         return READY if found else first
-    if not bad:
-        # What the label blames is over; whether the rest is ready, a run of some states does not
-        # know.
-        blamed = (first or "").partition(".")[0]
-        return None if blamed in {plan.name for plan in plans} else first
-    cause = next((result for result in bad if not result.cause), bad[0])
-    if cause.phase is Phase.UNKNOWN:
-        return first
-    return f"{cause.state}.{cause.phase.value}"[:63]
+    # What the label blames is over; whether the rest is ready, a run of some states does not know.
+    blamed = (first or "").partition(".")[0]
+    return None if blamed in {plan.name for plan in plans} else first
+
+
+def _cause(results: Sequence[Result]) -> Result | None:
+    """Of those that are not ready the first with a reason of its own; None where all are ready."""
+    bad = [result for result in results if result.phase is not Phase.READY]
+    return next((result for result in bad if not result.cause), bad[0] if bad else None)
 
 
 def without_the_nodes_own(
-    before: NodeMarks, after: NodeMarks, recipe: str, by_nodes: bool
+    before: NodeMarks, after: NodeMarks, recipe: str, *, by_nodes: bool
 ) -> NodeMarks:
     """The marks that a run writes: what the node's own agent has published, it takes off as well.
     by_nodes: whether that says what is proven."""
@@ -195,15 +215,32 @@ def without_the_nodes_own(
 
 def patch(before: NodeMarks, after: NodeMarks, recipe: str) -> dict[str, Any] | None:
     """The merge patch of the node's metadata that turns one into the other, or None."""
-    labels: dict[str, str | None] = {}
-    for state in sorted(before.gates.keys() | after.gates.keys()):
-        if before.gates.get(state) != after.gates.get(state):
-            labels[gate_label(recipe, state)] = after.gates.get(state)
+    metadata = {
+        "labels": _label_changes(before, after, recipe),
+        "annotations": _annotation_changes(before, after, recipe),
+    }
+    found = {part: entries for part, entries in metadata.items() if entries}
+    return {"metadata": found} if found else None
+
+
+def _label_changes(before: NodeMarks, after: NodeMarks, recipe: str) -> dict[str, str | None]:
+    gates = _changes(before.gates, after.gates)
+    labels = {gate_label(recipe, state): value for state, value in gates.items()}
     if before.summary != after.summary:
         labels[summary_label(recipe)] = after.summary
-    for name in sorted(before.facts.keys() | after.facts.keys()):
-        if before.facts.get(name) != after.facts.get(name):
-            labels[name] = after.facts.get(name)
+    return labels | _changes(before.facts, after.facts)
+
+
+def _changes(before: Mapping[str, str], after: Mapping[str, str]) -> dict[str, str | None]:
+    """The entries that differ, as they come to be; None: it goes."""
+    return {
+        name: after.get(name)
+        for name in sorted(before.keys() | after.keys())
+        if before.get(name) != after.get(name)
+    }
+
+
+def _annotation_changes(before: NodeMarks, after: NodeMarks, recipe: str) -> dict[str, str | None]:
     annotations: dict[str, str | None] = {}
     if before.proofs != after.proofs:
         proofs = {state: asdict(proof) for state, proof in sorted(after.proofs.items())}
@@ -214,9 +251,7 @@ def patch(before: NodeMarks, after: NodeMarks, recipe: str) -> dict[str, Any] | 
         annotations[vanished_annotation(recipe)] = after.vanished
     if before.restarts != after.restarts:
         annotations[restart_pending_annotation(recipe)] = ",".join(after.restarts) or None
-    metadata = {"labels": labels, "annotations": annotations}
-    found = {part: entries for part, entries in metadata.items() if entries}
-    return {"metadata": found} if found else None
+    return annotations
 
 
 def urgent(
@@ -232,14 +267,27 @@ def urgent(
     runtime_gates: for each state whose pods choose a node by its container runtime, the gates that
     they need besides. Before these are there that label lets nothing start.
     """
-    runtime = fact_label(recipe, RUNTIME)
-    if before.facts.get(runtime) != after.facts.get(runtime) and any(
-        gates <= after.gates.keys() for gates in runtime_gates
-    ):
-        return True
     unlocking = {plan.name for plan in plans if plan.unlocks}
-    for state, value in after.gates.items():
-        old = before.gates.get(state)
-        if value != old and (value in (STALE, DEGRADED) or (state in unlocking and old is None)):
-            return True
-    return any(plan.name in before.gates and plan.name not in after.gates for plan in plans)
+    return (
+        _tells_runtime(before, after, recipe, runtime_gates)
+        or any(
+            _is_news(before.gates.get(state), value, unlocks=state in unlocking)
+            for state, value in after.gates.items()
+        )
+        or any(plan.name in before.gates and plan.name not in after.gates for plan in plans)
+    )
+
+
+def _tells_runtime(
+    before: NodeMarks, after: NodeMarks, recipe: str, runtime_gates: Collection[Set[str]]
+) -> bool:
+    """Whether pods wait for the node's container runtime, and nothing else."""
+    runtime = fact_label(recipe, RUNTIME)
+    return before.facts.get(runtime) != after.facts.get(runtime) and any(
+        gates <= after.gates.keys() for gates in runtime_gates
+    )
+
+
+def _is_news(old: str | None, new: str, *, unlocks: bool) -> bool:
+    """Whether a gate's new value is bad, or lets pods start."""
+    return new != old and (new in (STALE, DEGRADED) or (unlocks and old is None))

@@ -41,43 +41,61 @@ UNTOLD = frozenset((Phase.UNKNOWN, Phase.VANISHED))
 
 
 @dataclass(frozen=True)
+class PlannedGroups:
+    """What of a state differs between groups of nodes, by the ids of the finest ones.
+
+    hashes: of what is rendered for a group ("" for a state of the cluster). daemonsets: those whose
+    pods serve its nodes ("": every node). proofs: the indices of those that count there; all where
+    a group is not named. own: the id of the state's own group that it is a part of. off: where the
+    state is disabled. without_image: why it has no image.
+    """
+
+    hashes: Mapping[str, str] = field(default_factory=dict)
+    daemonsets: Mapping[str, tuple[ObjectKey, ...]] = field(default_factory=dict)
+    proofs: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    own: Mapping[str, str] = field(default_factory=dict)
+    off: frozenset[str] = frozenset()
+    without_image: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
 class StatePlan:
     """One state as validation sees it.
 
-    requires lists the states that must be ready before, disabled ones resolved away. A group is one
-    of the finest, by its id: hashes maps it to the hash of what is rendered for it ("" for a
-    cluster-wide state), daemonsets to the DaemonSets whose pods serve its nodes ("": every node),
-    proofs_on to which of the proofs count there (by index; all where it is not named), own to the
-    id of the state's own group that it is a part of, without_image to why it has no image. off:
-    groups where the state is disabled. workloads are Deployments, StatefulSets and Jobs, which
-    serve no node. gated: another state's pods wait for this state's node label. unlocks: that label
-    is what pods that the cluster itself starts wait for, so it is worth a write of its own. rows:
-    the groups that a person reads about, the state's own, or kernels for a state of the cluster.
-    left_out: why nothing of it can be deployed although another state requires it ("": something
-    can be).
+    requires lists the states that must be ready before, disabled ones resolved away. timeout: in
+    seconds. workloads are Deployments, StatefulSets and Jobs, which serve no node. gated: another
+    state's pods wait for this state's node label. unlocks: that label is what pods that the cluster
+    itself starts wait for, so it is worth a write of its own. per_node: it is looked at on each
+    node, else on the cluster. rows: the groups that a person reads about, the state's own, or
+    kernels for a state of the cluster. left_out: why nothing of it can be deployed although another
+    state requires it ("": something can be).
     """
 
     name: str
     requires: tuple[str, ...]
     proofs: tuple[Proof, ...]
     timeout: float
-    hashes: Mapping[str, str]
-    daemonsets: Mapping[str, tuple[ObjectKey, ...]]
+    groups: PlannedGroups
     workloads: tuple[ObjectKey, ...]
     gated: bool
     unlocks: bool
     per_node: bool
-    without_image: Mapping[str, str] = field(default_factory=dict)
     left_out: str = ""
-    proofs_on: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
-    own: Mapping[str, str] = field(default_factory=dict)
-    off: frozenset[str] = frozenset()
     rows: tuple[NodeGroup, ...] = ()
 
     def proofs_for(self, group: str) -> list[tuple[int, Proof]]:
         """The proofs that count on a node of this group, with their index among all."""
-        counted = self.proofs_on.get(group, range(len(self.proofs)))
+        counted = self.groups.proofs.get(group, range(len(self.proofs)))
         return [(index, self.proofs[index]) for index in counted]
+
+    def own_group(self, group: str) -> str:
+        """The id of the state's own group of which a finest one is a part."""
+        return self.groups.own.get(group, group)
+
+    def why_no_image(self, group: str) -> str | None:
+        """Why no image was found or built for the nodes of this group; None where there is one, or
+        none is needed."""
+        return self.groups.without_image.get(group)
 
     def subject(self, group: str, proven: Mapping[str, str]) -> str:
         """What a proof on a node of this group is about: what is deployed, and on top of what it
@@ -86,7 +104,7 @@ class StatePlan:
         proven maps states to the subjects of their own proofs on that node. So a new driver has to
         be validated again, although nothing of its validation has changed.
         """
-        own = self.hashes.get(group) or self.hashes.get("", "")
+        own = self.groups.hashes.get(group) or self.groups.hashes.get("", "")
         if not self.requires:
             return own
         parts = [own, *(proven.get(required, "") for required in self.requires)]
@@ -95,17 +113,14 @@ class StatePlan:
     @property
     def pod_owners(self) -> set[ObjectKey]:
         """All its DaemonSets and workloads, whatever they serve."""
-        return {*self.workloads, *(key for keys in self.daemonsets.values() for key in keys)}
+        return {*self.workloads, *(key for keys in self.groups.daemonsets.values() for key in keys)}
 
     def daemonsets_for(self, group: str) -> tuple[ObjectKey, ...]:
         """The DaemonSets that should have a pod on a node of this group."""
-        if group in self.off:
+        if group in self.groups.off:
             return ()
-        return (
-            self.daemonsets.get(group, ()) + self.daemonsets.get("", ())
-            if group
-            else self.daemonsets.get("", ())
-        )
+        everywhere = self.groups.daemonsets.get("", ())
+        return self.groups.daemonsets.get(group, ()) + everywhere if group else everywhere
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,7 @@ def summarize(
     results: Results,
     groups: Sequence[NodeGroup],
     node_groups: Mapping[str, str],
+    *,
     all_nodes: bool,
     left: Sequence[str] = (),
 ) -> dict[str, Any]:
@@ -39,21 +40,17 @@ def summarize(
     results = {key: result for key, result in results.items() if key[1] in names}
     phases = _phases(results, nodes)
     overall = worst(results.values()).value if nodes else EMPTY
-    ready = bool(nodes) and overall == Phase.READY.value
-    ready_nodes = sum(phase is Phase.READY for phase in phases.values())
     report: dict[str, Any] = {
         "phase": overall,
-        "ready": ready,
+        "ready": bool(nodes) and overall == Phase.READY.value,
         "acceptable": not nodes or all(_acceptable(result) for result in results.values()),
         "nodes_total": len(nodes),
-        "nodes_ready": ready_nodes,
+        "nodes_ready": sum(phase is Phase.READY for phase in phases.values()),
         "kernels": sorted({group.kernel for group in groups}),
-        "states": [_state_row(plan, results) for plan in plans],
+        "states": _state_rows(plans, results),
         "causes": found,
         "problems": rows,
-        "restarts_pending": sorted(
-            {node for (node, _s), result in results.items() if result.restart_pending}
-        ),
+        "restarts_pending": _restarts(results),
         "left": list(left),
         "unfinished": [],
         "rivals": [],
@@ -61,18 +58,21 @@ def summarize(
     }
     report["message"] = _sentence(report)
     if all_nodes:
-        report["nodes"] = {
-            node: {
-                "phase": phases[node].value,
-                "states": {
-                    p.name: results[(node, p.name)].phase.value
-                    for p in plans
-                    if (node, p.name) in results
-                },
-            }
-            for node in nodes
-        }
+        report["nodes"] = {node: _node_row(node, phases[node], plans, results) for node in nodes}
     return report
+
+
+def _restarts(results: Results) -> list[str]:
+    """The nodes on which a pod still runs the version before."""
+    return sorted({node for (node, _state), result in results.items() if result.restart_pending})
+
+
+def _node_row(
+    node: str, phase: Phase, plans: Sequence[StatePlan], results: Results
+) -> dict[str, Any]:
+    found = {plan.name: results.get((node, plan.name)) for plan in plans}
+    states = {state: result.phase.value for state, result in found.items() if result}
+    return {"phase": phase.value, "states": states}
 
 
 def _phases(results: Results, nodes: Sequence[str]) -> dict[str, Phase]:
@@ -88,22 +88,30 @@ def _acceptable(result: Result) -> bool:
     return result.phase is Phase.READY or (result.phase is Phase.UNKNOWN and result.proven)
 
 
-def _state_row(plan: StatePlan, results: Results) -> dict[str, Any]:
-    found = {node: result for (node, state), result in results.items() if state == plan.name}
+def _state_rows(plans: Sequence[StatePlan], results: Results) -> list[dict[str, Any]]:
+    """A row for each state, by its results."""
+    found: dict[str, dict[str, Result]] = {plan.name: {} for plan in plans}
+    for (node, state), result in results.items():
+        found[state][node] = result
+    return [_state_row(plan, found[plan.name]) for plan in plans]
+
+
+def _state_row(plan: StatePlan, found: Mapping[str, Result]) -> dict[str, Any]:
+    """found: the state's results by node, that of a state of the cluster by ""."""
     phase = worst(found.values())
     nobody = plan.per_node and not found
-    cause = next((found[node] for node in sorted(found) if found[node].phase is phase), None)
     row: dict[str, Any] = {
         "name": plan.name,
         "phase": EMPTY if nobody else phase.value,
         "scope": "node" if plan.per_node else "cluster",
         "ready": sum(result.phase is Phase.READY for result in found.values()),
         "total": len(found),
-        "reason": cause.reason if cause and phase is not Phase.READY else "",
-        "message": cause.message if cause and phase is not Phase.READY else "",
+        "reason": "",
+        "message": "",
     }
-    if cause is not None and phase is not Phase.READY:
-        row["since"] = timestamp(cause.since)
+    if phase is not Phase.READY:
+        first = next(found[node] for node in sorted(found) if found[node].phase is phase)
+        row |= {"reason": first.reason, "message": first.message, "since": timestamp(first.since)}
     if plan.per_node:
         row["groups"] = [_group_row(group, title, found) for group, title in _titled(plan.rows)]
     return row

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Callable, Collection, Mapping, Sequence, Set
 from dataclasses import replace
 
 from ..._cluster.api_objects.labels import VALIDATOR_LABEL
@@ -18,7 +18,7 @@ from ..._recipes.loading.recipe import Recipe, State
 from ..._recipes.render import RenderedState
 from ..._recipes.requirements import Enabled, gating_states, required_states
 from ..._recipes.templates.manifests import pod_template
-from .phases import StatePlan
+from .phases import PlannedGroups, StatePlan
 
 WORKLOADS = ("Deployment", "StatefulSet", "Job")
 
@@ -46,18 +46,14 @@ def make_plans(
         name: _with(left_out, recipe, name, required_states(recipe, enabled, name))
         for name in recipe.states
     }
-    # A disabled state that is proven has gates too: what it has left behind stands on them until it
-    # goes.
-    running = [item for item in rendered.values() if item.enabled or item.proofs]
-    gates = {item.state: gating_states(recipe, enabled, item.state) for item in running}
+    dependants = _dependants(recipe, enabled, rendered)
     return [
         replace(
             _make_plan(
                 state,
                 rendered[state.name],
-                requires,
-                gates,
-                running,
+                requires[state.name],
+                dependants.get(state.name, ()),
                 without_image.get(state.name, {}),
             ),
             left_out=left_out.get(state.name, ""),
@@ -66,6 +62,19 @@ def make_plans(
         for state in recipe.states.values()
         if rendered[state.name].proofs or state.name in left_out or state.name in unproven
     ]
+
+
+def _dependants(
+    recipe: Recipe, enabled: Enabled, rendered: Mapping[str, RenderedState]
+) -> Mapping[str, Sequence[RenderedState]]:
+    """State -> those whose pods wait for its gate. A disabled state that is proven has gates too:
+    what it has left behind stands on them until it goes."""
+    found: dict[str, list[RenderedState]] = defaultdict(list)
+    for item in rendered.values():
+        if item.enabled or item.proofs:
+            for state in gating_states(recipe, enabled, item.state):
+                found[state].append(item)
+    return found
 
 
 def _left_out(recipe: Recipe, rendered: Mapping[str, RenderedState]) -> dict[str, str]:
@@ -97,47 +106,53 @@ def _with(
 def _make_plan(
     state: State,
     output: RenderedState,
-    requires: Mapping[str, tuple[str, ...]],
-    gates: Mapping[str, tuple[str, ...]],
-    others: Sequence[RenderedState],
+    requires: tuple[str, ...],
+    dependants: Sequence[RenderedState],
     without_image: Mapping[str, str],
 ) -> StatePlan:
-    daemonsets: dict[str, list[ObjectKey]] = defaultdict(list)
-    workloads: list[ObjectKey] = []
+    """The plan of one state, by what is rendered for it. dependants: those that its gate is for."""
+    daemonsets = _daemonsets(output)
+    about_nodes = any(KINDS[proof.kind].scope_of(proof) is Scope.NODE for proof in output.proofs)
+    return StatePlan(
+        name=state.name,
+        requires=requires,
+        proofs=output.proofs,
+        timeout=float(state.timeout),
+        groups=PlannedGroups(
+            hashes=dict(output.hashes),
+            daemonsets=daemonsets,
+            proofs=dict(output.proofs_on),
+            own=dict(output.groups),
+            off=frozenset(output.groups) - output.enabled_on,
+            without_image=without_image,
+        ),
+        workloads=tuple(_keys(output, WORKLOADS)),
+        gated=bool(dependants),
+        unlocks=any(_has_pods(other) for other in dependants),
+        # A state that others require is looked at on every node, since its label is what lets them
+        # start there.
+        per_node=bool(state.per or daemonsets or dependants) or about_nodes,
+    )
+
+
+def _daemonsets(output: RenderedState) -> dict[str, tuple[ObjectKey, ...]]:
+    """The DaemonSets that serve the nodes of each finest group; "": of every one."""
+    members: dict[str, list[str]] = defaultdict(list)
+    for finest, own in output.groups.items():
+        members[own].append(finest)
+    found: dict[str, list[ObjectKey]] = defaultdict(list)
     for item in output.objects:
         key = key_of(item.manifest)
         if key.kind == "DaemonSet" and VALIDATOR_LABEL not in item.manifest["metadata"]["labels"]:
-            for finest in [
-                finest for finest, own in output.groups.items() if own == item.group and own
-            ] or [""]:
-                daemonsets[finest].append(key)
-        elif key.kind in WORKLOADS:
-            workloads.append(key)
-    dependants = [other for other in others if state.name in gates[other.state]]
-    # A state that others require is looked at on every node, since its label is what lets them
-    # start there.
-    per_node = (
-        bool(state.per)
-        or bool(daemonsets or dependants)
-        or any(KINDS[proof.kind].scope_of(proof) is Scope.NODE for proof in output.proofs)
-    )
-    return StatePlan(
-        name=state.name,
-        requires=requires[state.name],
-        proofs=output.proofs,
-        timeout=float(state.timeout),
-        hashes=dict(output.hashes),
-        daemonsets={group: tuple(keys) for group, keys in daemonsets.items()},
-        workloads=tuple(workloads),
-        gated=bool(dependants),
-        unlocks=any(
-            pod_template(item.manifest) is not None
-            for other in dependants
-            for item in other.objects
-        ),
-        per_node=per_node,
-        without_image=without_image,
-        proofs_on=dict(output.proofs_on),
-        own=dict(output.groups),
-        off=frozenset(output.groups) - output.enabled_on,
-    )
+            for finest in (item.group and members[item.group]) or [""]:
+                found[finest].append(key)
+    return {group: tuple(keys) for group, keys in found.items()}
+
+
+def _keys(output: RenderedState, kinds: Collection[str]) -> list[ObjectKey]:
+    keys = [key_of(item.manifest) for item in output.objects]
+    return [key for key in keys if key.kind in kinds]
+
+
+def _has_pods(output: RenderedState) -> bool:
+    return any(pod_template(item.manifest) is not None for item in output.objects)

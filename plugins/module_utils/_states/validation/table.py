@@ -6,7 +6,7 @@ about it, what it blocks."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ..._nodes.upgrade_marks import QUARANTINED, REMEDY
@@ -16,65 +16,80 @@ MAX_CAUSES = 10
 NAMED = 3
 
 
-def render(recipe: str, report: Mapping[str, Any], now: float, seconds: Any) -> list[str]:
+def render(
+    recipe: str, report: Mapping[str, Any], now: float, seconds: Callable[[str], float | None]
+) -> list[str]:
     """The lines. seconds turns an API timestamp into seconds since the epoch."""
-    kernels = report["kernels"]
-    head = f"{recipe}: {report['phase']}, {report['nodes_ready']}/{report['nodes_total']} nodes"
-    lines = [
-        head + (f", {len(kernels)} kernel{'s' if len(kernels) != 1 else ''}" if kernels else "")
+    states = [row for state in report["states"] for row in _state_rows(state)]
+    nobody = [] if report["nodes_total"] else [f"! {report['message']}"]
+
+    def age(since: str) -> float:
+        return max(now - (seconds(since) or now), 0)
+
+    return [
+        _head(recipe, report),
+        *aligned([("STATE", "GROUP", "NODES", "PHASE", "REASON"), *states]),
+        *nobody,
+        *_causes(report["causes"], age),
+        *_restarts(report["restarts_pending"]),
+        *_upgrades(report["upgrades"], age),
+        *(line for name in report["rivals"] for line in _rival(name)),
+        *([f"~ {departure(report['left'])}"] if report["left"] else []),
+        *(f"! {sentence}" for sentence in report["unfinished"]),
     ]
-    rows: list[Sequence[str]] = [("STATE", "GROUP", "NODES", "PHASE", "REASON")]
-    for state in report["states"]:
-        groups = [group for group in state.get("groups", []) if group["total"]]
-        differ = len({(group["ready"] == group["total"]) for group in groups}) > 1
-        if differ:
-            for group in groups:
-                good = group["ready"] == group["total"]
-                phase, reason = ("ready", "") if good else (state["phase"], state["reason"])
-                rows.append(
-                    (
-                        state["name"],
-                        group["title"],
-                        f"{group['ready']}/{group['total']}",
-                        phase,
-                        reason,
-                    )
-                )
-        else:
-            nodes = f"{state['ready']}/{state['total']}" if state["scope"] == "node" else "-"
-            kernel = "all" if state["scope"] == "node" else "-"
-            rows.append((state["name"], kernel, nodes, state["phase"], state["reason"]))
-    lines += aligned(rows)
-    if not report["nodes_total"]:
-        lines.append(f"! {report['message']}")
-    for cause in report["causes"][:MAX_CAUSES]:
-        lines += _cause(cause, max(now - (seconds(cause["since"]) or now), 0))
-    more = len(report["causes"]) - MAX_CAUSES
-    if more > 0:
-        lines.append(f"  and {more} more causes (report: all lists every node)")
-    if report["restarts_pending"]:
-        names = ", ".join(report["restarts_pending"][:NAMED])
-        count = len(report["restarts_pending"])
-        lines.append(
-            f"~ {count} nodes run the driver version before, until the playbook upgrade exchanges it: {names}"
-        )
-    lines += _upgrades(report["upgrades"], now, seconds)
-    for name in report["rivals"]:
-        lines.append(
-            f"! {name} serves the same resource: two device plugins take the devices from each other"
-        )
-        lines.append("  -> remove it, or set hardware_enablement_adopt")
-    if report["left"]:
-        lines.append(f"~ {departure(report['left'])}")
-    lines += [f"! {sentence}" for sentence in report["unfinished"]]
-    return lines
 
 
-def _upgrades(rows: Sequence[Mapping[str, str]], now: float, seconds: Any) -> list[str]:
+def _head(recipe: str, report: Mapping[str, Any]) -> str:
+    head = f"{recipe}: {report['phase']}, {report['nodes_ready']}/{report['nodes_total']} nodes"
+    count = len(report["kernels"])
+    return f"{head}, {count} kernel{'s' if count != 1 else ''}" if count else head
+
+
+def _state_rows(state: Mapping[str, Any]) -> list[Sequence[str]]:
+    """A row for a state; one for each of its groups where only some of these are ready."""
+    groups = [group for group in state.get("groups", []) if group["total"]]
+    if len({group["ready"] == group["total"] for group in groups}) > 1:
+        return [_group_row(state, group) for group in groups]
+    on_nodes = state["scope"] == "node"
+    nodes = f"{state['ready']}/{state['total']}" if on_nodes else "-"
+    return [(state["name"], "all" if on_nodes else "-", nodes, state["phase"], state["reason"])]
+
+
+def _group_row(state: Mapping[str, Any], group: Mapping[str, Any]) -> Sequence[str]:
+    good = group["ready"] == group["total"]
+    phase, reason = ("ready", "") if good else (state["phase"], state["reason"])
+    return state["name"], group["title"], f"{group['ready']}/{group['total']}", phase, reason
+
+
+def _causes(causes: Sequence[Mapping[str, Any]], age: Callable[[str], float]) -> list[str]:
+    lines = [line for cause in causes[:MAX_CAUSES] for line in _cause(cause, age(cause["since"]))]
+    more = len(causes) - MAX_CAUSES
+    return (
+        [*lines, f"  and {more} more causes (report: all lists every node)"] if more > 0 else lines
+    )
+
+
+def _restarts(nodes: Sequence[str]) -> list[str]:
+    if not nodes:
+        return []
+    names, count = ", ".join(nodes[:NAMED]), len(nodes)
+    return [
+        f"~ {count} nodes run the driver version before, until the playbook upgrade exchanges it: {names}"
+    ]
+
+
+def _rival(name: str) -> tuple[str, str]:
+    return (
+        f"! {name} serves the same resource: two device plugins take the devices from each other",
+        "  -> remove it, or set hardware_enablement_adopt",
+    )
+
+
+def _upgrades(rows: Sequence[Mapping[str, str]], age: Callable[[str], float]) -> list[str]:
     """The nodes that are on their way to another driver, or did not get there."""
     lines = []
     for row in rows[:MAX_CAUSES]:
-        since = duration(max(now - (seconds(row["since"]) or now), 0))
+        since = duration(age(row["since"]))
         why = f": {row['message']}" if row["message"] else ""
         if row["phase"] == QUARANTINED:
             lines.append(f"! {row['node']}, in quarantine for {since}{why}")

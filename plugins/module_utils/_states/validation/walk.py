@@ -7,20 +7,20 @@ the last look."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
 
 from ..._cluster.api_objects.labels import AGENT_CONFIGURATION, fact_label
 from ..._nodes.facts import NodeFacts
 from ..._proofs.catalog import KINDS
-from ..._proofs.evaluation import Observation, Siblings
+from ..._proofs.evaluation import Observation, ProofTarget, ProofView, Siblings
 from ..._proofs.kinds.rollout import RESTART_PENDING
-from ..._proofs.queries import Query
 from ..._proofs.snapshot import ClusterSnapshot
 from ..._verdicts.verdict import PASSED, Outcome, Verdict
 from ..staging import ProvenOn
 from .phases import BROKEN, UNTOLD, Memory, Phase, ProofRecord, Result, StatePlan
+from .verdict_results import result_of
+from .walk_step import Walk, WalkStep
 
 RESTART_TEXT = "the driver changed; its pod keeps running the version before until it is restarted (playbook upgrade)"
 
@@ -37,40 +37,32 @@ class WalkSettings:
     by_nodes: bool = False
 
 
-@dataclass(frozen=True)
-class _Target:
-    """What a state is looked at on: a node, or the cluster where node is None. holds: the proof of
-    before does.
-
-    since: when the state's requirements began to hold, in seconds since the epoch.
-    """
-
-    node: NodeFacts | None
-    group: str
-    subject: str
-    holds: bool
-    since: float
-
-
-@dataclass
 class Walker:
     """Everything that stays the same, or is remembered, while nodes are walked.
 
-    unapplied: what to say of a (state, group) whose objects are not in the cluster yet. unmarked:
-    what to say of a node that could not be given its labels, so that nothing counts which was found
-    there; held: of one whose pods are being taken away.
+    started: when the run began. slots: how many more validation pods each state may run. unapplied:
+    what to say of a (state, group) whose objects are not in the cluster yet. unmarked: what to say
+    of a node that could not be given its labels, so that nothing counts which was found there;
+    held: of one whose pods are being taken away.
     """
 
-    plans: Sequence[StatePlan]
-    settings: WalkSettings
-    snapshot: ClusterSnapshot
-    started: float
-    memory: dict[tuple[str, str], Memory] = field(default_factory=dict)
-    results: dict[tuple[str, str], Result] = field(default_factory=dict)
-    slots: dict[str, int] = field(default_factory=dict)
-    unapplied: dict[tuple[str, str], Verdict] = field(default_factory=dict)
-    unmarked: dict[str, Verdict] = field(default_factory=dict)
-    held: dict[str, Verdict] = field(default_factory=dict)
+    def __init__(
+        self,
+        plans: Sequence[StatePlan],
+        settings: WalkSettings,
+        snapshot: ClusterSnapshot,
+        started: float,
+    ) -> None:
+        self.plans = plans
+        self.settings = settings
+        self.snapshot = snapshot
+        self.started = started
+        self.memory: dict[tuple[str, str], Memory] = {}
+        self.results: dict[tuple[str, str], Result] = {}
+        self.slots: dict[str, int] = {}
+        self.unapplied: dict[tuple[str, str], Verdict] = {}
+        self.unmarked: dict[str, Verdict] = {}
+        self.held: dict[str, Verdict] = {}
 
     def forget(self, node: str) -> None:
         """Drop what is known of a node that left."""
@@ -102,33 +94,40 @@ class Walker:
             memory = self.memory.setdefault((node.name, plan.name), Memory())
             # A regress takes proof and gate away, which does not undo that it once worked.
             memory.proven = memory.proven or record is not None or plan.name in gates
-            subject, unmet = plan.subject(group, subjects), self._unmet(plan, node.name)
-            # While a required state is not ready, nothing is proven; what was proven before is
-            # remembered as it was.
-            holds = record is not None and record.holds(
-                record.hash if unmet else subject, node.kernel, node.boot_id
-            )
-            memory.runnable_since = None if unmet else memory.runnable_since or now
-            target = _Target(node, group, subject, holds, memory.runnable_since or now)
-            result = self._observe(plan, target, unmet, memory, now, walk)
-            proven = memory.proven and node.name not in self.unmarked
-            result = replace(result, proven=proven, subject=subject, holds=holds)
-            if result.phase is Phase.READY and not result.restart_pending and not unmet:
-                subjects[plan.name] = subject
+            step = WalkStep(plan, memory, walk, now)
+            result = self._result(step, node, group, plan.subject(group, subjects), record)
+            if result.phase is Phase.READY and not result.restart_pending:
+                subjects[plan.name] = result.subject
             self.results[(node.name, plan.name)] = result
         return walk
+
+    def _result(
+        self, step: WalkStep, node: NodeFacts, group: str, subject: str, record: ProofRecord | None
+    ) -> Result:
+        """How a state stands on a node, by what is deployed there now (subject) and what was proven
+        before (record)."""
+        memory, unmet = step.memory, self._unmet(step.plan, node.name)
+        holds = record is not None and _holds(record, subject, node, is_behind=bool(unmet))
+        if unmet:
+            result = self._behind(step, unmet)
+        else:
+            since = memory.runnable_since = memory.runnable_since or step.now
+            target = ProofTarget(node, group, subject, since)
+            result = self._on_node(step, node, target, holds=holds)
+        proven = memory.proven and node.name not in self.unmarked
+        return replace(result, proven=proven, subject=subject, holds=holds)
 
     def walk_cluster(self, plan: StatePlan, now: float) -> Walk:
         """Look at a state that serves no node."""
         walk = Walk()
-        unmet = self._unmet_on_cluster(plan)
         memory = self.memory.setdefault(("", plan.name), Memory())
-        if unmet:
-            result = self._behind(plan, memory, unmet, now)
+        step = WalkStep(plan, memory, walk, now)
+        if unmet := self._unmet_on_cluster(plan):
+            result = self._behind(step, unmet)
         else:
-            target = _Target(None, "", "", holds=False, since=now)
-            verdict = self._unapplied(plan, "") or self._prove(plan, target, now, walk)
-            result = self._judge(plan, memory, verdict, now, walk)
+            target = ProofTarget(None, "", "", now)
+            verdict = self._unapplied(plan, "") or self._prove(step, target, holds=False)
+            result = self._judge(step, verdict)
         self.results[("", plan.name)] = result
         return walk
 
@@ -162,54 +161,48 @@ class Walker:
 
     def members(self, state: str, group: str) -> list[str]:
         """The nodes of a group of a state ("": all)."""
-        own = next((plan.own for plan in self.plans if plan.name == state), {})
+        own = next((plan.groups.own for plan in self.plans if plan.name == state), {})
         return [
             node
             for node, finest in self.snapshot.groups.items()
             if group in ("", own.get(finest, finest))
         ]
 
-    def _observe(
-        self,
-        plan: StatePlan,
-        target: _Target,
-        unmet: Result | None,
-        memory: Memory,
-        now: float,
-        walk: Walk,
+    def _on_node(
+        self, step: WalkStep, node: NodeFacts, target: ProofTarget, *, holds: bool
     ) -> Result:
-        node = target.node
-        if unmet:
-            return self._behind(plan, memory, unmet, now)
-        if node is not None and node.name in self.snapshot.vanished:
-            found = self.snapshot.vanished[node.name]
-            result = self._result(
-                plan, memory, Phase.VANISHED, "HardwareVanished", found.text, now, True
-            )
-            return replace(result, since=found.since)
-        if node is not None and node.name in self.held:
-            verdict = self.held[node.name]
-        elif node is not None and node.name in self.unmarked:
-            verdict = self.unmarked[node.name]
-        elif node is not None and not node.ready:
-            text = f"the node is NotReady: {node.ready_message or 'its kubelet does not answer'}"
-            verdict = Verdict(Outcome.BLOCKED, "NodeNotReady", text, node.ready_since)
-        elif node is not None and self._has_agent(node) and not self.settings.by_nodes:
+        """A state whose requirements hold. holds: its proof of before still does."""
+        vanished = self.snapshot.vanished.get(node.name)
+        if vanished:
+            result = step.final(Phase.VANISHED, "HardwareVanished", vanished.text)
+            return replace(result, since=vanished.since)
+        verdict = (
+            self._unprovable(step.plan, node, target.group)
+            or self._unapplied(step.plan, target.group)
+            or self._prove(step, target, holds=holds)
+        )
+        return self._judge(step, verdict)
+
+    def _unprovable(self, plan: StatePlan, node: NodeFacts, group: str) -> Verdict | None:
+        """Why nothing can be said of a node now, whatever its state; None where it can."""
+        if said := self.held.get(node.name) or self.unmarked.get(node.name):
+            return said
+        if not node.ready:
+            return Verdict(Outcome.BLOCKED, "NodeNotReady", node.why_not_ready, node.ready_since)
+        if self._has_agent(node) and not self.settings.by_nodes:
             text = (
                 "the node's agent is about to leave, and its labels with it; they are put back then"
             )
-            verdict = Verdict(Outcome.PENDING, "NodeAgentLeaves", text)
-        elif node is not None and target.group not in plan.hashes:
+            return Verdict(Outcome.PENDING, "NodeAgentLeaves", text)
+        if group not in plan.groups.hashes:
             # Nothing was rendered for it: without this, a state without objects there would count
             # as proven.
             text = (
                 "its kernel, pool or container runtime appeared during this run, and nothing was deployed for it yet"
-                f" (group {target.group})"
+                f" (group {group})"
             )
-            verdict = Verdict(Outcome.BLOCKED, "NewGroup", text)
-        else:
-            verdict = self._unapplied(plan, target.group) or self._prove(plan, target, now, walk)
-        return self._judge(plan, memory, verdict, now, walk)
+            return Verdict(Outcome.BLOCKED, "NewGroup", text)
+        return None
 
     def _has_agent(self, node: NodeFacts) -> bool:
         return fact_label(self.settings.recipe, AGENT_CONFIGURATION) in node.labels
@@ -219,7 +212,7 @@ class Walker:
         or were refused."""
         if plan.left_out:
             return Verdict(Outcome.TROUBLE, "LeftOut", plan.left_out, ran=True, heals=False)
-        return self.unapplied.get((plan.name, plan.own.get(group, group))) or self.unapplied.get(
+        return self.unapplied.get((plan.name, plan.own_group(group))) or self.unapplied.get(
             (plan.name, "")
         )
 
@@ -247,36 +240,39 @@ class Walker:
             default=Result(state, Phase.READY) if self.snapshot.nodes else nobody,
         )
 
-    def _prove(self, plan: StatePlan, target: _Target, now: float, walk: Walk) -> Verdict:
+    def _prove(self, step: WalkStep, target: ProofTarget, *, holds: bool) -> Verdict:
         """Evaluate the proofs in order; the first one that does not pass decides."""
         restart_pending = False
-        for index, proof in plan.proofs_for(target.group):
+        view = ProofView(
+            snapshot=self.snapshot,
+            namespace=self.settings.namespace,
+            started=self.started,
+            now=step.now,
+            slots=self.slots,
+        )
+        for index, proof in step.plan.proofs_for(target.group):
             kind = KINDS[proof.kind]
-            if target.holds and not kind.observed:
+            if not kind.counts_on(proof, target) or (holds and not kind.observed):
                 continue
             observation = Observation(
-                plan=plan,
+                plan=step.plan,
                 index=index,
-                settings=kind.settings_of(
-                    proof, target.group, target.node.name if target.node else ""
-                ),
-                node=target.node,
-                group=target.group,
-                subject=target.subject,
-                snapshot=self.snapshot,
-                namespace=self.settings.namespace,
-                now=now,
-                started=self.started,
-                runnable_since=target.since,
-                slots=self.slots,
-                siblings=partial(self._siblings, plan, target.group),
+                settings=kind.settings_of(proof, target.group, target.name),
+                target=target,
+                view=view,
+                siblings=partial(self._siblings, step.plan, target.group),
             )
             verdict = kind.evaluate(observation)
-            walk.take(observation)
+            step.walk.take(observation)
             if not verdict.passed:
                 return verdict
             restart_pending = restart_pending or verdict.reason == RESTART_PENDING
         return Verdict(Outcome.PASS, RESTART_PENDING, RESTART_TEXT) if restart_pending else PASSED
+
+    def _judge(self, step: WalkStep, verdict: Verdict) -> Result:
+        settings, plan = self.settings, step.plan
+        timeout = plan.timeout if settings.timeout is None else settings.timeout
+        return result_of(step, verdict, grace=settings.failure_grace, timeout=timeout)
 
     def _siblings(self, plan: StatePlan, group: str) -> Siblings:
         """The nodes of a group that can be sampled: their requirements hold, and they can be told
@@ -306,120 +302,27 @@ class Walker:
         result = self.results.get((node, state)) or self.results.get(("", state))
         return result is not None and (result.final or result.phase is Phase.READY)
 
-    def _behind(self, plan: StatePlan, memory: Memory, unmet: Result, now: float) -> Result:
+    def _behind(self, step: WalkStep, unmet: Result) -> Result:
         """Not looked at for the sake of another state: blocked where that one is broken, else
         waiting for it.
 
         Where it cannot be told how the other one is, this one cannot be told either: a node that is
         NotReady says nothing against any of its states.
         """
-        memory.runnable_since = None
-        memory.forget_trouble()
+        step.memory.runnable_since = None
+        step.memory.forget_trouble()
         root = unmet.root
         if unmet.phase in BROKEN:
             text = f"stands on {root}, which is not ready"
-            return self._result(
-                plan, memory, Phase.BLOCKED, f"BlockedBy.{root}", text, now, True, cause=root
-            )
+            return step.final(Phase.BLOCKED, f"BlockedBy.{root}", text, cause=root)
         phase = unmet.phase if unmet.phase in UNTOLD else Phase.WAITING
-        text = f"requires {unmet.state}, which is {unmet.phase.value}"
-        return self._result(
-            plan, memory, phase, f"Requires.{unmet.state}", text, now, unmet.final, cause=root
-        )
+        return step.behind(phase, unmet, f"requires {unmet.state}, which is {unmet.phase.value}")
 
-    def _judge(
-        self, plan: StatePlan, memory: Memory, verdict: Verdict, now: float, walk: Walk
-    ) -> Result:
-        """Turn a verdict into a result: patience first, then a final word."""
-        if memory.runnable_since is None:
-            memory.runnable_since = now
-        memory.waits = verdict.reason
-        if verdict.passed:
-            memory.forget_trouble()
-            pending = verdict.reason == RESTART_PENDING
-            return self._result(
-                plan,
-                memory,
-                Phase.READY,
-                verdict.reason,
-                verdict.message,
-                now,
-                True,
-                restart_pending=pending,
-            )
-        limit = self.settings.timeout if self.settings.timeout is not None else plan.timeout
-        deadline = memory.runnable_since + limit
-        if verdict.outcome is Outcome.PENDING:
-            # What merely could not be told is over once it can be. A trouble is not: a crashing
-            # container runs for a moment between two crashes. It is final while it is there only,
-            # and stays so until the proof passes.
-            if memory.trouble is not None and memory.trouble.outcome is Outcome.BLOCKED:
-                memory.forget_trouble()
-            if memory.trouble is not None and memory.outlasted:
-                verdict = memory.trouble
-            elif now >= deadline:
-                text = f"{verdict.message}; not ready within {limit:.0f} s"
-                return self._failed(plan, memory, "Timeout", text, True, now)
-            else:
-                walk.wake_at(deadline)
-                return self._result(
-                    plan, memory, Phase.WAITING, verdict.reason, verdict.message, now, False
-                )
-        if memory.trouble_since is None or (
-            memory.trouble and memory.trouble.outcome is not verdict.outcome
-        ):
-            memory.trouble_since = (
-                max(verdict.since or now, 0.0) if (verdict.since or now) <= now else now
-            )
-        memory.trouble = verdict
-        patience = memory.trouble_since + self.settings.failure_grace if verdict.heals else now
-        final_at = max(patience, verdict.open_until)
-        if now < final_at:
-            walk.wake_at(final_at)
-            return self._result(
-                plan, memory, Phase.WAITING, verdict.reason, verdict.message, now, False
-            )
-        memory.outlasted = True
-        if verdict.outcome is Outcome.BLOCKED:
-            return self._result(
-                plan, memory, Phase.UNKNOWN, verdict.reason, verdict.message, now, True
-            )
-        return self._failed(plan, memory, verdict.reason, verdict.message, verdict.ran, now)
 
-    def _failed(
-        self, plan: StatePlan, memory: Memory, reason: str, message: str, ran: bool, now: float
-    ) -> Result:
-        """Failed; degraded where the state was proven before, unknown where nothing ran that could
-        disprove that."""
-        phase = Phase.FAILED
-        if memory.proven:
-            phase = Phase.DEGRADED if ran else Phase.UNKNOWN
-        return self._result(plan, memory, phase, reason, message, now, True)
-
-    def _result(
-        self,
-        plan: StatePlan,
-        memory: Memory,
-        phase: Phase,
-        reason: str,
-        message: str,
-        now: float,
-        final: bool,
-        restart_pending: bool = False,
-        cause: str = "",
-    ) -> Result:
-        if memory.reason != reason:
-            memory.reason, memory.reason_since = reason, memory.trouble_since or now
-        return Result(
-            state=plan.name,
-            phase=phase,
-            reason=reason,
-            message=message,
-            since=memory.reason_since,
-            final=final,
-            restart_pending=restart_pending,
-            cause=cause,
-        )
+def _holds(record: ProofRecord, subject: str, node: NodeFacts, *, is_behind: bool) -> bool:
+    """Whether a proof of before still does. While a required state is not ready (is_behind), nothing
+    is proven anew, and what was proven before is remembered as it was."""
+    return record.holds(record.hash if is_behind else subject, node.kernel, node.boot_id)
 
 
 def _decisive(required: Sequence[Result]) -> Result | None:
@@ -436,22 +339,3 @@ def _closeness(result: Result) -> int:
     if result.phase in BROKEN:
         return 0
     return 1 if result.final else 2
-
-
-@dataclass
-class Walk:
-    """What came out of a walk besides the results: questions, and when to look again without an
-    event."""
-
-    wants: list[Query] = field(default_factory=list)
-    again_at: float | None = None
-
-    def take(self, observation: Observation[Any]) -> None:
-        """Take over what one proof wants."""
-        self.wants.extend(observation.wants)
-        if observation.again_at is not None:
-            self.wake_at(observation.again_at)
-
-    def wake_at(self, moment: float) -> None:
-        """Look again at the latest at a moment (seconds since the epoch)."""
-        self.again_at = moment if self.again_at is None else min(self.again_at, moment)

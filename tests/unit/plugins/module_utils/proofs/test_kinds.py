@@ -12,29 +12,23 @@ import pytest
 from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_objects.objects import (
     ObjectKey,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils._proofs.catalog import KINDS
-from ansible_collections.hardware.enablement.plugins.module_utils._proofs.evaluation import (
-    Observation,
-)
 from ansible_collections.hardware.enablement.plugins.module_utils._proofs.feeds import Watched
 from ansible_collections.hardware.enablement.plugins.module_utils._proofs.kinds.resource_slices import (
     RESOURCE_SLICES,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils._proofs.proof import Proof
 from ansible_collections.hardware.enablement.plugins.module_utils._proofs.queries import (
     QueryResult,
     ReadLogs,
-)
-from ansible_collections.hardware.enablement.plugins.module_utils._proofs.snapshot import (
-    ClusterSnapshot,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._verdicts.verdict import (
     Outcome,
     Verdict,
 )
+from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.proofs.bench import (
+    Bench,
+)
 from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.states import world
 from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.states.world import (
-    GROUP,
     NOW,
 )
 
@@ -43,43 +37,6 @@ JOB = ObjectKey("batch/v1", "Job", "demo", "setup")
 CONFIG = {"api_version": "v1", "kind": "ConfigMap", "name": "settings"}
 CONFIG_MAPS = Watched("v1", "ConfigMap", "demo")
 SERVER = {"api_version": "apps/v1", "kind": "Deployment", "name": "server", "match": "^ready"}
-
-
-class Bench:
-    """One proof of one state, looked at on a node (or the cluster)."""
-
-    def __init__(
-        self,
-        kind: str,
-        spec: dict[str, Any] | None = None,
-        workloads: tuple[ObjectKey, ...] = (),
-        deployed: bool = False,
-    ) -> None:
-        self.proof = Proof(kind, spec or {})
-        proofs = (self.proof,)
-        self.plan = world.plan("state", proofs=proofs, deployed=deployed, workloads=workloads)
-        self.snapshot = ClusterSnapshot(pods_known=True)
-        self.wants: list[Any] = []
-
-    def observation(self, on_node: bool = True, after: float = 0.0, **node: Any) -> Verdict:
-        kind = KINDS[self.proof.kind]
-        observation = Observation(
-            plan=self.plan,
-            index=0,
-            settings=kind.settings_of(self.proof),
-            node=world.node(**node) if on_node else None,
-            group=GROUP if on_node else "",
-            subject="",
-            snapshot=self.snapshot,
-            namespace="demo",
-            now=NOW + after,
-            started=NOW,
-            runnable_since=NOW,
-            slots={},
-        )
-        verdict = kind.evaluate(observation)
-        self.wants = observation.wants
-        return verdict
 
 
 @pytest.mark.parametrize(

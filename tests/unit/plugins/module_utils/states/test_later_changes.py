@@ -122,7 +122,7 @@ def test_a_refusal_is_the_result_of_a_state_that_proves_nothing() -> None:
     finest = bench.of(NODE).id
     walker.snapshot.nodes[NODE], walker.snapshot.groups[NODE] = node, finest
     # Its group is the one by runtime, of which the node's finest group is a part.
-    group = next(plan.own[finest] for plan in plans if plan.name == "report")
+    group = next(plan.groups.own[finest] for plan in plans if plan.name == "report")
     assert group != finest
 
     walker.results[(NODE, "hook")] = Result("hook", Phase.READY)

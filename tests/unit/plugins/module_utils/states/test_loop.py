@@ -74,9 +74,8 @@ def gpu_node(name: str, offered: dict[str, str], **given: Any) -> Obj:
 def plan_of(*proofs: Proof, name: str = "plugin", **given: Any) -> StatePlan:
     """A state that nothing is deployed for, which is proven on the nodes of these tests."""
     group = Grouping().id_of(world.node())
-    return replace(
-        world.plan(name, proofs=proofs, deployed=False, **given), hashes={group: f"hash-{name}"}
-    )
+    plan = world.plan(name, proofs=proofs, deployed=False, **given)
+    return world.with_groups(plan, hashes={group: f"hash-{name}"})
 
 
 OFFERS = Proof("allocatable", {"resource": GPU})
@@ -127,7 +126,7 @@ class Bed:
 
     def run(self, wait: bool = True) -> dict[str, Phase]:
         """The phase of each node's first state."""
-        self.loop.run(wait)
+        self.loop.run(wait=wait)
         return {
             node: result.phase
             for (node, state), result in self.loop.results.items()
@@ -345,9 +344,8 @@ def test_a_gate_says_what_became_of_its_state(
 def test_the_sample_of_one_kernel_proves_no_other_one(fake: FakeServer) -> None:
     other = gpu_node("n2", READY, kernel="6.1.0-2")
     plan = plan_of(CHECK)
-    plan = replace(
-        plan, hashes={**plan.hashes, Grouping().id_of(world.NodeFacts.from_object(other)): "hash-2"}
-    )
+    group = Grouping().id_of(world.NodeFacts.from_object(other))
+    plan = world.with_groups(plan, hashes={**plan.groups.hashes, group: "hash-2"})
     bed = Bed(fake, gpu_node("n1", READY), other, plans=[plan])
 
     def play(pod: Obj) -> None:

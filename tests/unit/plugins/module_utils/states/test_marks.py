@@ -7,6 +7,7 @@ that."""
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -21,6 +22,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils._states.valida
     node_marks,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._states.validation.node_marks import (
+    NodeFindings,
     NodeMarks,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._states.validation.phases import (
@@ -47,9 +49,15 @@ def wanted(
         proof = before.proofs.get(state)
         holds = proof is not None and proof.holds(found.subject, world.KERNEL, world.BOOT)
         results[state] = replace(found, holds=holds)
-    return node_marks.wanted(
-        before, PLANS, results, world.node(), "now", withdraw, first or before.summary
-    )
+    found = findings(results, withdraw=withdraw, first=first or before.summary)
+    return node_marks.wanted(before, PLANS, found)
+
+
+def findings(
+    results: Mapping[str, Result], *, withdraw: bool = False, first: str | None = None
+) -> NodeFindings:
+    """What was found of the node now. first: its summary label at the run's beginning."""
+    return NodeFindings(world.node(), results, "now", withdraw, first)
 
 
 def result(phase: Phase, state: str = "driver", **more: Any) -> Result:
@@ -125,16 +133,9 @@ def test_what_nobody_proves_any_more_goes_with_a_run_of_all_states() -> None:
     )
     after = wanted(before, driver=result(Phase.READY))
     assert (set(after.gates), set(after.proofs)) == ({"driver"}, {"driver"})
-    some = node_marks.wanted(
-        before,
-        PLANS[:1],
-        {"driver": result(Phase.READY)},
-        world.node(),
-        "now",
-        False,
-        "ready",
-        False,
-    )
+    results = {"driver": result(Phase.READY)}
+    found = findings(results, first="ready")
+    some = node_marks.wanted(before, PLANS[:1], found, complete=False)
     assert (set(some.gates), set(some.proofs)) == ({"driver", "gone"}, {"driver", "gone"})
 
 
@@ -158,10 +159,7 @@ def test_unknown_puts_back_the_summary_that_the_run_itself_has_changed() -> None
 def test_a_node_with_a_gate_never_loses_its_summary_by_which_it_is_found_again() -> None:
     before = NodeMarks({"driver": "ready"}, "plugin.waiting", {"driver": PROOF})
     phases = {"driver": result(Phase.READY), "plugin": result(Phase.UNKNOWN, "plugin")}
-    assert (
-        node_marks.wanted(before, PLANS, phases, world.node(), "now", False, None).summary
-        == "plugin.waiting"
-    )
+    assert node_marks.wanted(before, PLANS, findings(phases)).summary == "plugin.waiting"
 
 
 def test_failure_after_proof_degrades_and_withdraws_only_on_request() -> None:
@@ -254,14 +252,7 @@ def test_a_run_of_some_states_never_says_that_a_node_is_ready(
 ) -> None:
     results = {"driver": result(Phase.READY)}
     found = node_marks.wanted(
-        NodeMarks(summary=before),
-        PLANS[:1],
-        results,
-        world.node(),
-        "now",
-        False,
-        before,
-        complete=False,
+        NodeMarks(summary=before), PLANS[:1], findings(results, first=before), complete=False
     )
     assert found.summary == after
 

@@ -111,7 +111,7 @@ HASHES = {Grouping().id_of(NodeFacts.from_object(NODE)): "h"}
 
 
 def test_a_state_of_the_cluster_is_not_called_ready_before_the_nodes_were_looked_at() -> None:
-    plugin = replace(world.plan("plugin", proofs=(GPU,), deployed=False), hashes=HASHES)
+    plugin = world.with_groups(world.plan("plugin", proofs=(GPU,), deployed=False), hashes=HASHES)
     dashboard = replace(
         world.plan("dashboard", requires=("plugin",), deployed=False), per_node=False
     )
@@ -124,7 +124,7 @@ def test_a_state_of_the_cluster_is_not_called_ready_before_the_nodes_were_looked
 def test_the_lock_is_taken_before_a_validation_pod_is_started() -> None:
     check = Proof("workload", {"pod": "p.yaml.j2", "sampling": "all", "parallel": 5, "timeout": 60})
     plans = [
-        replace(world.plan(name, proofs=(proof,), deployed=False), hashes=HASHES)
+        world.with_groups(world.plan(name, proofs=(proof,), deployed=False), hashes=HASHES)
         for name, proof in (("check", check), ("exporter", Proof("logs", {"match": "serving"})))
     ]
     held: list[str] = []

@@ -97,7 +97,11 @@ def test_nothing_that_a_run_writes_is_dropped() -> None:
     groups = [NodeGroup("old", ("kernel",), kernel="5.15", nodes=("n1",))]
     plans = [world.plan("driver"), world.plan("plugin", requires=("driver",))]
     report = summarize(
-        plans, {("n1", "driver"): crash, ("n1", "plugin"): behind}, groups, {"n1": "old"}, False
+        plans,
+        {("n1", "driver"): crash, ("n1", "plugin"): behind},
+        groups,
+        {"n1": "old"},
+        all_nodes=False,
     )
     found = versions.versions(RECIPE, {"driver_version": "7.1"})
     moment = "2026-01-01T00:00:00Z"

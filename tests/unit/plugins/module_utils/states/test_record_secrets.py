@@ -50,7 +50,11 @@ def test_messages_in_the_record_show_no_secret() -> None:
         "driver", Phase.FAILED, "CrashLoopBackOff", f"it crashes: token {TOKEN} refused", final=True
     )
     report = summarize(
-        [world.plan("driver")], {("n1", "driver"): result}, [], {"n1": world.GROUP}, False
+        [world.plan("driver")],
+        {("n1", "driver"): result},
+        [],
+        {"n1": world.GROUP},
+        all_nodes=False,
     )
     prepared = Prepared(RECIPE, Intent(resolve(RECIPE, {}), "demo"), "applyset")
     live: dict[str, Any] = {"metadata": {"generation": 1}, "spec": prepared.spec}

@@ -36,9 +36,11 @@ from ansible_collections.hardware.enablement.plugins.module_utils._states.valida
     StatePlan,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._states.validation.walk import (
-    Walk,
     Walker,
     WalkSettings,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._states.validation.walk_step import (
+    Walk,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._times import timestamp
 from ansible_collections.hardware.enablement.plugins.module_utils._verdicts.verdict import (
@@ -77,13 +79,8 @@ class Rig:
     def __init__(self, *plans: StatePlan, **node: object) -> None:
         self.snapshot = ClusterSnapshot(pods_known=True)
         self.node = world.node(**node)  # type: ignore[arg-type]
-        self.walker = Walker(
-            plans,
-            WalkSettings("demo", "demo"),
-            self.snapshot,
-            NOW,
-            slots={p.name: 5 for p in plans},
-        )
+        self.walker = Walker(plans, WalkSettings("demo", "demo"), self.snapshot, NOW)
+        self.walker.slots = {plan.name: 5 for plan in plans}
         for plan in plans:
             self.snapshot.put_workload(world.daemonset(plan.name))
         self.snapshot.nodes[self.node.name] = self.node
@@ -116,6 +113,14 @@ def test_a_run_waits_until_the_nodes_own_agent_has_left() -> None:
     assert (result.phase, result.reason) == (Phase.WAITING, "NodeAgentLeaves")
     rig.walker.settings = replace(rig.walker.settings, by_nodes=True)
     assert rig.observation()["driver"].phase is Phase.READY
+
+
+def test_a_proof_about_nodes_is_not_asked_for_the_cluster() -> None:
+    gpu = Proof("allocatable", {"resource": "acme.example/gpu"})
+    plan = replace(world.plan("settings", proofs=(gpu,), deployed=False), per_node=False)
+    rig = Rig(plan)
+    rig.walker.walk_cluster(plan, NOW)
+    assert rig.walker.results[("", "settings")].phase is Phase.READY
 
 
 def test_a_ready_pod_makes_ready_and_opens_the_way() -> None:
@@ -578,7 +583,7 @@ class TestSubject:
     def test_a_new_driver_has_to_be_validated_again(self) -> None:
         rig = self.rig()
         rig.walker.plans = [
-            replace(rig.walker.plans[0], hashes={GROUP: "another"}),
+            world.with_groups(rig.walker.plans[0], hashes={GROUP: "another"}),
             rig.walker.plans[1],
         ]
         assert len(self.wants(rig)) == 1
@@ -586,7 +591,7 @@ class TestSubject:
     def test_but_not_while_the_old_one_still_runs(self) -> None:
         rig = self.rig()
         rig.walker.plans = [
-            replace(rig.walker.plans[0], hashes={GROUP: "another"}),
+            world.with_groups(rig.walker.plans[0], hashes={GROUP: "another"}),
             rig.walker.plans[1],
         ]
         rig.snapshot.put_workload(
@@ -763,7 +768,8 @@ class TestUnapplied:
         rig = self.rig()
         rig.observation()
         rig.walker.plans = [
-            replace(plan, own={GROUP: "pool-a", "other": "default"}) for plan in rig.walker.plans
+            world.with_groups(plan, own={GROUP: "pool-a", "other": "default"})
+            for plan in rig.walker.plans
         ]
         rig.walker.unapplied = {
             ("server", "pool-a"): Verdict(Outcome.TROUBLE, "ApplyRefused", "refused", heals=False)

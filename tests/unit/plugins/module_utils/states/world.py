@@ -7,6 +7,7 @@ them."""
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_objects.labels import (
@@ -20,6 +21,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_o
 from ansible_collections.hardware.enablement.plugins.module_utils._nodes.facts import NodeFacts
 from ansible_collections.hardware.enablement.plugins.module_utils._proofs.proof import Proof
 from ansible_collections.hardware.enablement.plugins.module_utils._states.validation.phases import (
+    PlannedGroups,
     StatePlan,
 )
 
@@ -183,10 +185,17 @@ def plan(
         requires=requires,
         proofs=proofs,
         timeout=timeout,
-        hashes={"": f"hash-{name}", GROUP: f"hash-{name}"},
-        daemonsets={"": (key,)} if deployed else {},
+        groups=PlannedGroups(
+            hashes={"": f"hash-{name}", GROUP: f"hash-{name}"},
+            daemonsets={"": (key,)} if deployed else {},
+        ),
         workloads=workloads,
         gated=gated,
         unlocks=unlocks,
         per_node=True,
     )
+
+
+def with_groups(plan: StatePlan, **changed: Any) -> StatePlan:
+    """The plan where something differs between groups of nodes: see PlannedGroups."""
+    return replace(plan, groups=replace(plan.groups, **changed))

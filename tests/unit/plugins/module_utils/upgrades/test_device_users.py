@@ -12,6 +12,7 @@ import pytest
 from ansible_collections.hardware.enablement.plugins.module_utils._nodes.taints import Taint
 from ansible_collections.hardware.enablement.plugins.module_utils._upgrades.device_users import (
     DeviceUse,
+    DrainPolicy,
     DrainRules,
     device_users,
 )
@@ -43,7 +44,7 @@ def pod(*, owner: str = "ReplicaSet", **given: Any) -> Obj:
 
 
 def of(*pods: Obj, **rules: Any) -> list[tuple[str, str]]:
-    users = device_users(pods, USE, "toy", DrainRules(**rules), TAINT)
+    users = device_users(pods, DrainPolicy("toy", USE, DrainRules(**rules)))
     return [(user.why, user.obstacle) for user in users]
 
 
@@ -53,7 +54,7 @@ ASKS = [{"resources": {"limits": {"acme.io/gpu": "1"}}}]
 def test_a_pod_that_has_claimed_a_device_uses_it() -> None:
     use = DeviceUse(lambda _name: False, dra_drivers=("gpu.acme.io",))
     claimed = pod(metadata={"uid": "claimed"})
-    (user,) = device_users([pod(), claimed], use, "toy", DrainRules(), TAINT, {"claimed"})
+    (user,) = device_users([pod(), claimed], DrainPolicy("toy", use, DrainRules()), {"claimed"})
     assert (user.uid, user.why) == ("claimed", "claims a device of gpu.acme.io")
 
 
@@ -145,9 +146,13 @@ def budget(allowed: int, **selector: Any) -> Budget:
     )
 
 
+def test_whoever_tolerates_the_taint_of_an_exchange_would_come_back() -> None:
+    assert DrainPolicy("toy", USE, DrainRules()).taint == TAINT
+
+
 def test_a_budget_that_refuses_now_is_named() -> None:
     labelled = pod(containers=ASKS, metadata={"labels": {"app": "a"}})
-    users = device_users([labelled], USE, "toy", DrainRules(), TAINT)
+    users = device_users([labelled], DrainPolicy("toy", USE, DrainRules()))
     refusing = budget(0, matchLabels={"app": "a"})
     assert held_by(users, [refusing]) == "PodDisruptionBudget ns/b (pod ns/p)"
     for other in (

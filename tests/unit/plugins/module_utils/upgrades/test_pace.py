@@ -12,6 +12,7 @@ import pytest
 
 from ansible_collections.hardware.enablement.plugins.module_utils._errors import InvalidInput
 from ansible_collections.hardware.enablement.plugins.module_utils._upgrades.maintenance_window import (
+    WindowRequest,
     parse_window,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._upgrades.pace import Pace
@@ -119,13 +120,13 @@ def at(text: str) -> float:
     ],
 )
 def test_a_window_may_end_on_the_next_day(moment: str, is_open: bool) -> None:
-    window = parse_window({"start": "22:00", "end": "04:00", "days": ["sat"]})
+    window = parse_window(WindowRequest("22:00", "04:00", ["sat"]))
     assert window is not None
     assert window.is_open(at(moment)) is is_open
 
 
 def test_a_window_is_where_somebody_lives() -> None:
-    window = parse_window({"start": "12:00", "end": "13:00", "timezone": "Asia/Tokyo"})
+    window = parse_window(WindowRequest("12:00", "13:00", timezone="Asia/Tokyo"))
     assert window is not None
     assert window.is_open(at("2026-11-21T03:30"))
     assert not window.is_open(at("2026-11-21T12:30"))
@@ -144,7 +145,7 @@ def test_a_window_is_where_somebody_lives() -> None:
 )
 def test_what_is_no_window_is_refused(given: dict[str, Any]) -> None:
     with pytest.raises(InvalidInput, match="the maintenance window cannot be used"):
-        parse_window(given)
+        parse_window(WindowRequest(**given))
 
 
 def test_without_a_window_any_time_will_do() -> None:

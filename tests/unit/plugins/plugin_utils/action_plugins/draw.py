@@ -14,6 +14,7 @@ from ansible.plugins.action import ActionBase
 from ansible_collections.hardware.enablement.plugins.module_utils._runs.context import RunContext
 from ansible_collections.hardware.enablement.plugins.module_utils._states.validation.phases import (
     Phase,
+    PlannedGroups,
     Result,
     StatePlan,
 )
@@ -44,7 +45,17 @@ class ActionModule(ActionBase):  # type: ignore[misc]
             clock=lambda: now,
         )
         progress = Progress(context, "demo")
-        plan = StatePlan("driver", (), (), 60, {}, {}, (), False, False, True)
+        plan = StatePlan(
+            name="driver",
+            requires=(),
+            proofs=(),
+            timeout=60,
+            groups=PlannedGroups(),
+            workloads=(),
+            gated=False,
+            unlocks=False,
+            per_node=True,
+        )
         crash = Result("driver", Phase.WAITING, "CrashLoopBackOff", NO_WORDS, since=now)
         results = {(f"n{number}", "driver"): crash for number in range(STEPS)}
         for step in range(STEPS):

@@ -1,0 +1,74 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""From the verdict on a state to its result: patience first, then a final word."""
+
+from __future__ import annotations
+
+from ..._proofs.kinds.rollout import RESTART_PENDING
+from ..._verdicts.verdict import Outcome, Verdict
+from .phases import Memory, Phase, Result
+from .walk_step import WalkStep
+
+
+def result_of(step: WalkStep, verdict: Verdict, *, grace: float, timeout: float) -> Result:
+    """The result of a state. grace: how long a trouble has to last until it counts; timeout: how
+    long the state may take once its requirements hold. Both in seconds."""
+    memory = step.memory
+    since = memory.runnable_since = memory.runnable_since or step.now
+    memory.waits = verdict.reason
+    if verdict.passed:
+        memory.forget_trouble()
+        pending = verdict.reason == RESTART_PENDING
+        return step.final(Phase.READY, verdict.reason, verdict.message, restart_pending=pending)
+    if verdict.outcome is Outcome.PENDING:
+        lasting = _lasting_trouble(memory)
+        if lasting is None:
+            return _pending(step, verdict, since, timeout)
+        verdict = lasting
+    return _in_trouble(step, verdict, grace)
+
+
+def _lasting_trouble(memory: Memory) -> Verdict | None:
+    """What counts still, although the state is merely pending now.
+
+    What merely could not be told is over once it can be. A trouble is not: a crashing container
+    runs for a moment between two crashes. It is final while it is there only, and stays so until
+    the proof passes.
+    """
+    if memory.trouble is not None and memory.trouble.outcome is Outcome.BLOCKED:
+        memory.forget_trouble()
+    if memory.trouble is not None and memory.outlasted:
+        return memory.trouble
+    return None
+
+
+def _pending(step: WalkStep, verdict: Verdict, since: float, timeout: float) -> Result:
+    """Waits for as long as the state may take, then has failed."""
+    if step.now >= since + timeout:
+        text = f"{verdict.message}; not ready within {timeout:.0f} s"
+        return step.failed("Timeout", text, ran=True)
+    return step.waiting(verdict, until=since + timeout)
+
+
+def _in_trouble(step: WalkStep, verdict: Verdict, grace: float) -> Result:
+    """Waits until the trouble has lasted long enough, and its cause can be known; then it counts."""
+    memory, now = step.memory, step.now
+    since = memory.trouble_since = _trouble_since(memory, verdict, now)
+    memory.trouble = verdict
+    patience = since + grace if verdict.heals else now
+    final_at = max(patience, verdict.open_until)
+    if now < final_at:
+        return step.waiting(verdict, until=final_at)
+    memory.outlasted = True
+    if verdict.outcome is Outcome.BLOCKED:
+        return step.final(Phase.UNKNOWN, verdict.reason, verdict.message)
+    return step.failed(verdict.reason, verdict.message, ran=verdict.ran)
+
+
+def _trouble_since(memory: Memory, verdict: Verdict, now: float) -> float:
+    """When the trouble began: as remembered while it is of one sort, else as the cluster says."""
+    known, before = memory.trouble_since, memory.trouble
+    if known is not None and (before is None or before.outcome is verdict.outcome):
+        return known
+    return min(max(verdict.since or now, 0.0), now)
