@@ -31,6 +31,9 @@ MODULE = re.compile(r"`([\w-]+\.py)`")
 FOLDER = re.compile(r"`([\w.-]+(?:/[\w.-]+)*/)`")
 FILE = re.compile(r"`(?P<path>[\w.-]+/[\w./-]+\.(?:py|yml|yaml|md|toml))`")
 
+# Files, folders and roles in a picture.
+PICTURED = re.compile(r"\b(?:roles/\w+|(?:[\w.-]+/)*\w+\.(?:py|yml)|_\w+/(?=[\s,;<]))")
+
 
 def name_of(page: Path) -> str:
     return str(page.relative_to(REPO))
@@ -126,6 +129,17 @@ def test_every_decision_is_in_the_index() -> None:
     for page in folder.glob("0*.md"):
         title = page.read_text().splitlines()[0].removeprefix("# ")
         assert f"({page.name}) | {title} |" in index
+
+
+def test_the_picture_of_a_run_names_what_is_there() -> None:
+    text = (REPO / "docs" / "pictures" / "run.svg").read_text()
+    roots = [REPO, *(REPO / folder for folder in ("playbooks", "plugins", "plugins/module_utils"))]
+    named = set(PICTURED.findall(text))
+    assert {"_states/apply.py", "walk.py", "_proofs/", "roles/enable"} <= named
+    modules = {path.name for path in modules_in("plugins")}
+    assert {
+        path for path in named - modules if not any((root / path).exists() for root in roots)
+    } == set()
 
 
 def test_pictures_are_up_to_date() -> None:
