@@ -109,9 +109,9 @@ def numa_checks() -> list[str]:
         (
             f"`{each.id}`",
             each.severity,
-            f"{each.component}, {each.setting}",
-            each.meaning,
-            each.remediation,
+            f"{each.text.component}, {each.text.setting}",
+            each.text.meaning,
+            each.text.remediation,
         )
         for each in CHECKS.values()
     ]

@@ -106,16 +106,16 @@ class ClusterWatch:
         kind, name = event.object["kind"], event.object["metadata"]["name"]
         is_gone = event.type == "DELETED"
         if kind == "Node":
-            self._take_node(name, event.object, is_gone)
+            self._take_node(name, event.object, is_gone=is_gone)
         elif kind == RECORD.kind:
-            self._take_record(name, event.object, is_gone)
+            self._take_record(name, event.object, is_gone=is_gone)
         else:
             # One that is gone was let go by the run that took it out of RMD.
             found = frozenset() if is_gone else triggers.workload_triggers(event.object)
             key = f"{kind} {event.object['metadata']['namespace']}/{name}"
             self._debounce.see(key, found, self._ticks(), is_gone=is_gone)
 
-    def _take_node(self, name: str, node: Obj, is_gone: bool) -> None:
+    def _take_node(self, name: str, node: Obj, *, is_gone: bool) -> None:
         self._unseen.add(name)
         self._deleted.pop(name, None)
         if is_gone:
@@ -124,7 +124,7 @@ class ClusterWatch:
         else:
             self._nodes[name] = NodeFacts.from_object(node)
 
-    def _take_record(self, name: str, record: Obj, is_gone: bool) -> None:
+    def _take_record(self, name: str, record: Obj, *, is_gone: bool) -> None:
         recipe = None if is_gone else EnabledRecipe.from_record(record)
         if recipe is not None and self._only and name not in self._only:
             return

@@ -104,16 +104,25 @@ def workload_triggers(workload: Mapping[str, Any]) -> frozenset[Trigger]:
 
 
 def _of_recipe(node: NodeFacts, recipe: EnabledRecipe) -> Iterator[Trigger]:
-    seen = node.labels.get(fact_label(recipe.instance, KERNEL))
+    """What a recipe has to do about a node: first whether that comes or goes, then what is on it."""
+    seen = node.labels.get(fact_label(recipe.instance, KERNEL), "")
     marks = node_marks.read(node, recipe.instance)
-    vanished = marks.summary == node_marks.VANISHED
-    if not matches(node.labels, recipe.selector):
-        if seen and not vanished:
-            yield recipe.trigger(event_types.NODE_LEFT, node.name, node.uid)
-        return
-    if not seen or vanished:
+    is_member = bool(seen) and marks.summary != node_marks.VANISHED
+    is_meant = matches(node.labels, recipe.selector)
+    if is_meant and is_member:
+        yield from _of_boot(node, recipe, seen, marks)
+        yield from _of_marks(node, recipe, marks)
+    elif is_meant:
         yield recipe.trigger(event_types.NODE_JOINED, node.name, node.uid)
-        return
+    elif is_member:
+        yield recipe.trigger(event_types.NODE_LEFT, node.name, node.uid)
+
+
+def _of_boot(
+    node: NodeFacts, recipe: EnabledRecipe, seen: str, marks: node_marks.NodeMarks
+) -> Iterator[Trigger]:
+    """Whether the node has booted since its states were proven, and what. seen: the system that the
+    last run has seen."""
     system = make_id(node.kernel, node.os_id, node.os_version, node.arch)
     proofs = marks.proofs.values()
     # A run changes the label first and the proofs last: until then it is the same change.
@@ -121,6 +130,12 @@ def _of_recipe(node: NodeFacts, recipe: EnabledRecipe) -> Iterator[Trigger]:
         yield recipe.trigger(event_types.KERNEL_CHANGED, node.name, node.boot_id)
     elif any(proof.boot != node.boot_id for proof in proofs):
         yield recipe.trigger(event_types.NODE_REBOOTED, node.name, node.boot_id)
+
+
+def _of_marks(
+    node: NodeFacts, recipe: EnabledRecipe, marks: node_marks.NodeMarks
+) -> Iterator[Trigger]:
+    """What the last run has left to be done, or done."""
     broken = sorted(state for state, gate in marks.gates.items() if gate == node_marks.DEGRADED)
     if broken:
         yield recipe.trigger(event_types.GATE_DEGRADED, node.name, ",".join(broken))

@@ -76,7 +76,7 @@ def counted(
     return [
         (pod.namespace, pod.name)
         for pod in pods
-        if (method != EXCLUSIVE or pod.has_exclusive(resources))
+        if (method != EXCLUSIVE or pod.resources.has_exclusive(resources))
         and not any(exclude.holds(pod) for exclude in excludes)
     ]
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Any
 
-from .._nodes.facts import quantity
+from .kubelet_memory import memory_totals, reserved_hugepages, without_memory
 from .kubelet_pools import pool_report
 from .numa_cluster import (
     CONFIG_MAPS,
@@ -21,11 +21,11 @@ from .numa_cluster import (
     KUBELETS,
     TOPOLOGIES,
     WARNING,
+    CheckText,
     Mismatch,
     NumaCheck,
     NumaCluster,
 )
-from .pods_on_nodes import is_hugepage
 
 SINGLE_NUMA_NODE = "single-numa-node"
 _STATIC, _MEMORY_STATIC = "static", "Static"
@@ -55,8 +55,8 @@ def _each(
     cluster: NumaCluster, wrong: Callable[[Settings], tuple[str, str] | None]
 ) -> Iterator[Mismatch]:
     """A mismatch for each kubelet of which wrong() gives (detected, expected)."""
-    for node in cluster.nodes:
-        found = wrong(cluster.kubelets[node]) if node in cluster.kubelets else None
+    for node in cluster.nodes.facts:
+        found = wrong(cluster.kubelets.running[node]) if node in cluster.kubelets.running else None
         if found:
             yield Mismatch(*found, node=node)
 
@@ -69,9 +69,9 @@ def _is(setting: str, wanted: str) -> Callable[[NumaCluster], Iterator[Mismatch]
 
 
 def _silent(cluster: NumaCluster) -> Iterator[Mismatch]:
-    for node in cluster.nodes:
-        if node in cluster.silent:
-            yield Mismatch(cluster.silent[node], "an answer", node=node)
+    for node in cluster.nodes.facts:
+        if node in cluster.kubelets.silent:
+            yield Mismatch(cluster.kubelets.silent[node], "an answer", node=node)
 
 
 def _reconcile(kubelet: Settings) -> tuple[str, str] | None:
@@ -86,55 +86,6 @@ def _cpus(kubelet: Settings) -> tuple[str, str] | None:
     if kubelet["reserved_cpus"] or any(amounts):
         return None
     return "nothing", "reservedSystemCPUs, or cpu in kubeReserved or systemReserved"
-
-
-def _reserves_memory(kubelet: Settings) -> bool:
-    return bool(kubelet["reserved_memory"])
-
-
-def _no_memory(kubelet: Settings) -> tuple[str, str] | None:
-    return None if _reserves_memory(kubelet) else ("nothing", "memory for each NUMA node")
-
-
-def _total_reserved(kubelet: Settings, kind: Callable[[str], bool]) -> float:
-    amounts = (
-        amount
-        for entry in kubelet["reserved_memory"]
-        for name, amount in entry["limits"].items()
-        if kind(name)
-    )
-    return float(sum(amounts))
-
-
-def _memory_totals(cluster: NumaCluster) -> Iterator[Mismatch]:
-    for node, facts in cluster.nodes.items():
-        kubelet = cluster.kubelets.get(node)
-        if kubelet and _reserves_memory(kubelet):
-            capacity = quantity(facts.capacity.get("memory"))
-            wanted = _node_allocatable_reserve(kubelet, capacity)
-            found = _total_reserved(kubelet, lambda name: name == "memory")
-            if found != wanted:
-                yield Mismatch(_mebibytes(found), _mebibytes(wanted), node=node)
-
-
-def _node_allocatable_reserve(kubelet: Settings, capacity: float) -> float:
-    """Memory in bytes that the kubelet keeps from pods; evictionHard may be a part of the
-    capacity."""
-    evicted = kubelet["eviction_hard"].get("memory.available", 0)
-    if isinstance(evicted, str):
-        evicted = int(capacity * float(evicted.rstrip("%")) / 100)
-    reserved = (kubelet[name].get("memory", 0) for name in ("kube_reserved", "system_reserved"))
-    return float(sum(reserved) + evicted)
-
-
-def _mebibytes(amount: float) -> str:
-    return f"{amount / 2**20:g}Mi"
-
-
-def _hugepages(kubelet: Settings) -> tuple[str, str] | None:
-    if _total_reserved(kubelet, is_hugepage):
-        return "hugepages in reservedMemory", "memory alone"
-    return None
 
 
 def _cpu_options(kubelet: Settings) -> tuple[str, str] | None:
@@ -155,7 +106,7 @@ def _topology_options(kubelet: Settings) -> tuple[str, str] | None:
 
 def _zones_at_most(cluster: NumaCluster) -> Iterator[Mismatch]:
     for topology in cluster.looked_at:
-        kubelet = cluster.kubelets.get(topology.node)
+        kubelet = cluster.kubelets.running.get(topology.node)
         if kubelet and len(topology.zones) > kubelet["max_numa_nodes"]:
             yield Mismatch(
                 str(kubelet["max_numa_nodes"]),
@@ -165,8 +116,8 @@ def _zones_at_most(cluster: NumaCluster) -> Iterator[Mismatch]:
 
 
 def _differs(cluster: NumaCluster, *, alignment: bool) -> Iterator[Mismatch]:
-    for name, nodes in cluster.pools.items():
-        for entry in pool_report(name, nodes, cluster.kubelets, [])["differs"]:
+    for name, nodes in cluster.nodes.pools.items():
+        for entry in pool_report(name, nodes, cluster.kubelets.running, [])["differs"]:
             if (entry["setting"] in _ALIGNMENT) == alignment:
                 most, *others = entry["values"]
                 for other in others:
@@ -181,9 +132,9 @@ def _text(value: Any) -> str:
 
 
 def _exporter_config(cluster: NumaCluster) -> Iterator[Mismatch]:
-    for exporter in cluster.exporters:
-        for node in cluster.nodes:
-            kubelet = cluster.kubelets.get(node)
+    for exporter in cluster.workloads.exporters:
+        for node in cluster.nodes.facts:
+            kubelet = cluster.kubelets.running.get(node)
             if kubelet and exporter.on(node):
                 for setting, published in (
                     ("topology_manager_policy", exporter.config.policy),
@@ -198,8 +149,8 @@ def _exporter_config(cluster: NumaCluster) -> Iterator[Mismatch]:
 
 
 def _declared(cluster: NumaCluster) -> Iterator[Mismatch]:
-    for name, nodes in cluster.pools.items():
-        report = pool_report(name, nodes, cluster.kubelets, cluster.declarations)
+    for name, nodes in cluster.nodes.pools.items():
+        report = pool_report(name, nodes, cluster.kubelets.running, cluster.kubelets.declarations)
         for declared in report["declared"]:
             for entry in declared["differs"]:
                 for node in entry["nodes"]:
@@ -220,161 +171,193 @@ CHECKS = (
     NumaCheck(
         "kubelet-not-read",
         ERROR,
-        "kubelet",
-        "configuration",
-        "of a kubelet that does not say what it runs, nothing is known",
-        "see why the node or its kubelet does not answer",
+        CheckText(
+            "kubelet",
+            "configuration",
+            "of a kubelet that does not say what it runs, nothing is known",
+            "see why the node or its kubelet does not answer",
+        ),
         _silent,
         _NEEDS,
     ),
     NumaCheck(
         "kubelet-cpu-manager-policy",
         ERROR,
-        _CPU,
-        "policy",
-        "only the static policy gives CPUs of their own to pods",
-        f"set cpuManagerPolicy: static; {_RESTART}",
+        CheckText(
+            _CPU,
+            "policy",
+            "only the static policy gives CPUs of their own to pods",
+            f"set cpuManagerPolicy: static; {_RESTART}",
+        ),
         _is("cpu_manager_policy", _STATIC),
         _NEEDS,
     ),
     NumaCheck(
         "kubelet-cpu-manager-reconcile",
         WARNING,
-        _CPU,
-        "reconcile period",
-        "what the kubelet corrects seldom is wrong for long, and often costs CPU time",
-        "set cpuManagerReconcilePeriod between 1s and 10s",
+        CheckText(
+            _CPU,
+            "reconcile period",
+            "what the kubelet corrects seldom is wrong for long, and often costs CPU time",
+            "set cpuManagerReconcilePeriod between 1s and 10s",
+        ),
         partial(_each, wrong=_reconcile),
         _NEEDS,
     ),
     NumaCheck(
         "kubelet-cpu-reservation",
         ERROR,
-        _CPU,
-        "reserved CPUs",
-        "the static policy does not start without CPUs that are kept for the system",
-        "set reservedSystemCPUs, or cpu in kubeReserved or systemReserved",
+        CheckText(
+            _CPU,
+            "reserved CPUs",
+            "the static policy does not start without CPUs that are kept for the system",
+            "set reservedSystemCPUs, or cpu in kubeReserved or systemReserved",
+        ),
         partial(_each, wrong=_cpus),
         _NEEDS,
     ),
     NumaCheck(
         "kubelet-cpu-manager-options",
         ERROR,
-        _CPU,
-        "policy options",
-        "options that contradict keep the kubelet from starting, or pods from being aligned",
-        f"leave one of the two out of cpuManagerPolicyOptions; {_RESTART}",
+        CheckText(
+            _CPU,
+            "policy options",
+            "options that contradict keep the kubelet from starting, or pods from being aligned",
+            f"leave one of the two out of cpuManagerPolicyOptions; {_RESTART}",
+        ),
         partial(_each, wrong=_cpu_options),
         _NEEDS,
     ),
     NumaCheck(
         "kubelet-memory-manager-policy",
         ERROR,
-        _MEMORY,
-        "policy",
-        "only the Static policy keeps a pod's memory beside its CPUs",
-        f"set memoryManagerPolicy: Static and reservedMemory; {_RESTART}",
+        CheckText(
+            _MEMORY,
+            "policy",
+            "only the Static policy keeps a pod's memory beside its CPUs",
+            f"set memoryManagerPolicy: Static and reservedMemory; {_RESTART}",
+        ),
         _is("memory_manager_policy", _MEMORY_STATIC),
         _NEEDS,
     ),
     NumaCheck(
         "kubelet-reserved-memory",
         ERROR,
-        _MEMORY,
-        "reserved memory",
-        "the Static policy does not start without it",
-        "set reservedMemory for the NUMA nodes, in sum what kubeReserved, systemReserved and evictionHard keep",
-        partial(_each, wrong=_no_memory),
+        CheckText(
+            _MEMORY,
+            "reserved memory",
+            "the Static policy does not start without it",
+            "set reservedMemory for the NUMA nodes, in sum what kubeReserved, systemReserved and evictionHard keep",
+        ),
+        partial(_each, wrong=without_memory),
         _NEEDS,
     ),
     NumaCheck(
         "kubelet-reserved-memory-total",
         ERROR,
-        _MEMORY,
-        "reserved memory in sum",
-        "the Static policy does not start unless reservedMemory is in sum what kubeReserved, systemReserved and "
-        "evictionHard keep",
-        "correct the amounts of memory in reservedMemory",
-        _memory_totals,
+        CheckText(
+            _MEMORY,
+            "reserved memory in sum",
+            "the Static policy does not start unless reservedMemory is in sum what kubeReserved, systemReserved and "
+            "evictionHard keep",
+            "correct the amounts of memory in reservedMemory",
+        ),
+        memory_totals,
         _NEEDS,
     ),
     NumaCheck(
         "kubelet-reserved-memory-hugepages",
         ERROR,
-        _MEMORY,
-        "reserved hugepages",
-        "nothing keeps hugepages from pods, so that the sum for them has to be 0 for the Static policy to start",
-        "take hugepages out of reservedMemory",
-        partial(_each, wrong=_hugepages),
+        CheckText(
+            _MEMORY,
+            "reserved hugepages",
+            "nothing keeps hugepages from pods, so that the sum for them has to be 0 for the Static policy to start",
+            "take hugepages out of reservedMemory",
+        ),
+        partial(_each, wrong=reserved_hugepages),
         _NEEDS,
     ),
     NumaCheck(
         "kubelet-topology-manager-policy",
         ERROR,
-        _TOPOLOGY,
-        "policy",
-        "the scheduler looks at zones only on nodes with single-numa-node",
-        "set topologyManagerPolicy: single-numa-node and restart the kubelet",
+        CheckText(
+            _TOPOLOGY,
+            "policy",
+            "the scheduler looks at zones only on nodes with single-numa-node",
+            "set topologyManagerPolicy: single-numa-node and restart the kubelet",
+        ),
         _is("topology_manager_policy", SINGLE_NUMA_NODE),
         _NEEDS,
     ),
     NumaCheck(
         "kubelet-topology-manager-options",
         WARNING,
-        _TOPOLOGY,
-        "policy options",
-        "with one NUMA node for each pod there are none to be close to each other",
-        "leave prefer-closest-numa-nodes out of topologyManagerPolicyOptions",
+        CheckText(
+            _TOPOLOGY,
+            "policy options",
+            "with one NUMA node for each pod there are none to be close to each other",
+            "leave prefer-closest-numa-nodes out of topologyManagerPolicyOptions",
+        ),
         partial(_each, wrong=_topology_options),
         _NEEDS,
     ),
     NumaCheck(
         "kubelet-max-numa-nodes",
         ERROR,
-        _TOPOLOGY,
-        "max-allowable-numa-nodes",
-        "the kubelet does not start on a machine with more NUMA nodes",
-        "set max-allowable-numa-nodes in topologyManagerPolicyOptions",
+        CheckText(
+            _TOPOLOGY,
+            "max-allowable-numa-nodes",
+            "the kubelet does not start on a machine with more NUMA nodes",
+            "set max-allowable-numa-nodes in topologyManagerPolicyOptions",
+        ),
         _zones_at_most,
         frozenset({KUBELETS, TOPOLOGIES}),
     ),
     NumaCheck(
         "kubelet-pool-differs",
         ERROR,
-        "kubelet",
-        "uniform pool",
-        "the scheduler and the exporter's ConfigMap take for granted that a pool aligns its pods by one rule",
-        "give the kubelets of the pool one configuration, or divide the pool",
+        CheckText(
+            "kubelet",
+            "uniform pool",
+            "the scheduler and the exporter's ConfigMap take for granted that a pool aligns its pods by one rule",
+            "give the kubelets of the pool one configuration, or divide the pool",
+        ),
         partial(_differs, alignment=True),
         _NEEDS,
     ),
     NumaCheck(
         "kubelet-pool-reservations-differ",
         INFO,
-        "kubelet",
-        "uniform reservations",
-        "nodes of a pool that keep different amounts have different room for pods",
-        "nothing, where the machines differ; else give the kubelets one configuration",
+        CheckText(
+            "kubelet",
+            "uniform reservations",
+            "nodes of a pool that keep different amounts have different room for pods",
+            "nothing, where the machines differ; else give the kubelets one configuration",
+        ),
         partial(_differs, alignment=False),
         _NEEDS,
     ),
     NumaCheck(
         "kubelet-exporter-config-differs",
         ERROR,
-        "exporter",
-        "ConfigMap",
-        "the exporter publishes what its ConfigMap says, so the scheduler believes that",
-        "run the playbook numa again, which reads the kubelets anew",
+        CheckText(
+            "exporter",
+            "ConfigMap",
+            "the exporter publishes what its ConfigMap says, so the scheduler believes that",
+            "run the playbook numa again, which reads the kubelets anew",
+        ),
         _exporter_config,
         _POOL_NEEDS,
     ),
     NumaCheck(
         "kubelet-declared-differs",
         WARNING,
-        "kubelet",
-        "declared configuration",
-        "what an object declares and a kubelet does not run has not reached the node",
-        "look at the MachineConfigPool or NodePool, which may be paused or stuck",
+        CheckText(
+            "kubelet",
+            "declared configuration",
+            "what an object declares and a kubelet does not run has not reached the node",
+            "look at the MachineConfigPool or NodePool, which may be paused or stuck",
+        ),
         _declared,
         frozenset({KUBELETS, DECLARATIONS}),
     ),

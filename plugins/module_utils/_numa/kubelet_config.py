@@ -6,37 +6,47 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass
 
 from .._cluster.api_client.client import connect
+from .._cluster.api_client.connection_request import ConnectionRequest
 from .._json import Obj
 from .._nodes.facts import NodeFacts
 from .._nodes.pools import parse_pools
 from .._runs.context import RunContext
+from .._runs.task import Task
 from .._states.preparation.discover import list_nodes
 from .kubelet_pools import pool_report
 from .kubelet_reading import (
-    kubelets_at_a_time,
+    KubeletRequest,
     nodes_by_pool,
     read_declarations,
     read_kubelets,
     read_pools,
+    require_one_at_a_time,
 )
 
 _ALL: Sequence[Mapping[str, str | None]] = ({},)
 
 
-def run(params: Mapping[str, Any], _context: RunContext) -> Obj:
+@dataclass(frozen=True)
+class KubeletConfigRequest:
+    """What kubelet_config_info is to read."""
+
+    connection: ConnectionRequest
+    which: KubeletRequest
+
+
+def run(request: KubeletConfigRequest, _context: RunContext) -> Obj:
     """kubelet_config_info: one request to each kubelet. Reads only."""
-    at_a_time = kubelets_at_a_time(params)
-    asked_for = parse_pools(params.get("pools"))
-    client = connect(params)
-    nodes = [
-        NodeFacts.from_object(node) for node in list_nodes(client, params.get("selector") or _ALL)
-    ]
+    which = request.which
+    require_one_at_a_time(which.at_a_time)
+    asked_for = parse_pools(which.pools)
+    client = connect(request.connection)
+    nodes = [NodeFacts.from_object(node) for node in list_nodes(client, which.selector or _ALL)]
     pools, machine_config_pools = read_pools(client, asked_for, nodes)
     declarations = read_declarations(client, machine_config_pools, nodes)
-    running, problems = read_kubelets(client, nodes, at_a_time)
+    running, problems = read_kubelets(client, nodes, which.at_a_time)
     members = nodes_by_pool(pools, nodes)
     return {
         "changed": False,
@@ -46,3 +56,6 @@ def run(params: Mapping[str, Any], _context: RunContext) -> Obj:
             pool_report(name, members[name], running, declarations) for name in sorted(members)
         ],
     }
+
+
+TASK = Task(KubeletConfigRequest, run)

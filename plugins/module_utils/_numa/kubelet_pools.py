@@ -36,20 +36,20 @@ def pool_report(
     whose nodes were read and run the same.
     """
     read = [node for node in nodes if node in running]
-    names = list(running[read[0]]) if read else []
-    values = {setting: _by_value(setting, read, running) for setting in names}
+    common: Obj = {}
+    differs: list[Obj] = []
+    for setting in running[read[0]] if read else ():
+        values = _by_value(setting, read, running)
+        if len(values) == 1:
+            common[setting] = values[0]["value"]
+        else:
+            differs.append({"setting": setting, "values": values})
     return {
         "name": name,
         "nodes": list(nodes),
-        "uniform": len(read) == len(nodes) and all(len(found) == 1 for found in values.values()),
-        "settings": {
-            setting: found[0]["value"] for setting, found in values.items() if len(found) == 1
-        },
-        "differs": [
-            {"setting": setting, "values": found}
-            for setting, found in values.items()
-            if len(found) > 1
-        ],
+        "uniform": len(read) == len(nodes) and not differs,
+        "settings": common,
+        "differs": differs,
         "declared": [
             _declared(declaration, read, running)
             for declaration in declarations

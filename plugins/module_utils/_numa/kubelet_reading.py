@@ -7,7 +7,8 @@ HyperShift make it from."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Optional
 
 from .._cluster.api_client.api_errors import ApiError, Forbidden, Unauthorized
 from .._cluster.api_client.client import Client
@@ -16,6 +17,7 @@ from .._json import Obj
 from .._nodes.expressions import any_holds, parse_selector
 from .._nodes.facts import NodeFacts
 from .._nodes.pools import NODE_POOL_LABEL, NodePool, check_membership, machine_config_terms
+from .._schema.requests import ParameterGroup
 from .._states.preparation.discover import with_terms
 from .._states.preparation.platform import machine_config_objects, node_selectors
 from .kubelet_pools import Declaration
@@ -33,14 +35,22 @@ _HOSTED_LABEL = "hypershift.openshift.io/kubeletconfig-config"
 _HOSTED_KEY = "config"
 
 
-def kubelets_at_a_time(params: Mapping[str, Any]) -> int:
-    """How many kubelets are to be asked at a time. Raises InvalidInput for less than one."""
-    at_a_time = int(params["at_a_time"])
+@dataclass(frozen=True)
+class KubeletRequest(ParameterGroup):
+    """Which kubelets are read. selector: label sets of nodes, None for all. pools: as a person gives
+    them. at_a_time: how many kubelets are asked at once."""
+
+    selector: Optional[Sequence[Mapping[str, Any]]]
+    pools: Optional[Sequence[Mapping[str, Any]]]
+    at_a_time: int
+
+
+def require_one_at_a_time(at_a_time: int) -> None:
+    """Raises InvalidInput for less than one."""
     if at_a_time < 1:
         raise InvalidInput(
             "the kubelets cannot be asked", why=f"at_a_time is {at_a_time}", todo="give 1 or more"
         )
-    return at_a_time
 
 
 def read_kubelets(

@@ -73,18 +73,32 @@ class TopologyZone:
 
 
 @dataclass(frozen=True)
+class TopologyTimes:
+    """created and written: seconds since the epoch. generation: how often the content was
+    written."""
+
+    created: float | None
+    written: float | None
+    generation: int
+
+    @property
+    def mean_s(self) -> float | None:
+        """Seconds from one write to the next, None where that is not known."""
+        if self.written is None or self.created is None:
+            return None
+        return (self.written - self.created) / max(self.generation - 1, 1)
+
+
+@dataclass(frozen=True)
 class NodeTopology:
-    """One object. node: its name, and the node's. created and written: seconds since the epoch;
-    generation: how often its content was written."""
+    """One object. node: its name, and the node's."""
 
     node: str
     attributes: Mapping[str, str]
     annotations: Mapping[str, str]
     legacy_policies: tuple[str, ...]
     zones: tuple[TopologyZone, ...]
-    created: float | None
-    written: float | None
-    generation: int
+    times: TopologyTimes
 
     @property
     def policy(self) -> str:
@@ -130,17 +144,23 @@ class NodeTopology:
     def from_object(cls, found: Mapping[str, Any]) -> NodeTopology:
         """Of an object as the API server gives it. Raises InvalidInput for an amount that is none."""
         metadata = found["metadata"]
-        writes = (entry.get("time") for entry in metadata.get("managedFields") or ())
         return cls(
             node=metadata["name"],
             attributes=_by_name(found.get("attributes")),
             annotations=metadata.get("annotations") or {},
             legacy_policies=tuple(found.get("topologyPolicies") or ()),
             zones=tuple(_zone(metadata["name"], zone) for zone in found.get("zones") or ()),
-            created=seconds(metadata.get("creationTimestamp")),
-            written=max((moment for moment in map(seconds, writes) if moment), default=None),
-            generation=int(metadata.get("generation") or 0),
+            times=_times(metadata),
         )
+
+
+def _times(metadata: Mapping[str, Any]) -> TopologyTimes:
+    writes = (seconds(entry.get("time")) for entry in metadata.get("managedFields") or ())
+    return TopologyTimes(
+        created=seconds(metadata.get("creationTimestamp")),
+        written=max((moment for moment in writes if moment), default=None),
+        generation=int(metadata.get("generation") or 0),
+    )
 
 
 def _by_name(attributes: Any) -> dict[str, str]:

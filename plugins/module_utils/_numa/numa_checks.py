@@ -14,6 +14,7 @@ from .numa_cluster import (
     INFO,
     KUBELETS,
     WARNING,
+    CheckText,
     Mismatch,
     NumaCheck,
     NumaCluster,
@@ -32,25 +33,31 @@ def _version(cluster: NumaCluster) -> Iterator[Mismatch]:
 
 
 def _nodes(cluster: NumaCluster) -> Iterator[Mismatch]:
-    if not cluster.nodes:
+    if not cluster.nodes.facts:
         yield Mismatch("none", "one or more")
 
 
 def _unread(cluster: NumaCluster) -> Iterator[Mismatch]:
-    for what, why in cluster.unread.items():
+    for what, why in cluster.reading.unread.items():
         yield Mismatch(why, "an answer", object=what)
 
 
 def _not_asked(cluster: NumaCluster) -> Iterator[Mismatch]:
-    if KUBELETS in cluster.left_out:
-        yield Mismatch(cluster.left_out[KUBELETS], "what they run")
+    if KUBELETS in cluster.reading.left_out:
+        yield Mismatch(cluster.reading.left_out[KUBELETS], "what they run")
 
 
 def _refused(cluster: NumaCluster) -> Iterator[Mismatch]:
-    for pod in cluster.pods:
-        if pod.node in cluster.nodes and pod.phase == "Failed" and pod.reason in _REFUSALS:
+    for pod in cluster.workloads.pods:
+        if (
+            pod.node in cluster.nodes.facts
+            and pod.status.phase == "Failed"
+            and pod.status.reason in _REFUSALS
+        ):
             yield Mismatch(
-                f"{pod.reason} ({pod.message})" if pod.message else pod.reason,
+                f"{pod.status.reason} ({pod.status.message})"
+                if pod.status.message
+                else pod.status.reason,
                 "taken by the kubelet",
                 node=pod.node,
                 object=str(pod),
@@ -58,50 +65,67 @@ def _refused(cluster: NumaCluster) -> Iterator[Mismatch]:
 
 
 def _unknown_scheduler(cluster: NumaCluster) -> Iterator[Mismatch]:
-    known = {DEFAULT_SCHEDULER, *(profile.name for _scheduler, profile in cluster.profiles)}
-    known |= {pod.scheduler for pod in cluster.pods if pod.is_bound}
-    for pod in cluster.pods:
+    known = {
+        DEFAULT_SCHEDULER,
+        *(profile.name for _scheduler, profile in cluster.workloads.profiles),
+    }
+    known |= {pod.placement.scheduler for pod in cluster.workloads.pods if pod.placement.is_bound}
+    for pod in cluster.workloads.pods:
         # A scheduler that has looked at a pod says so in this condition.
-        waits = pod.phase == "Pending" and not pod.is_bound and "PodScheduled" not in pod.conditions
-        if waits and pod.scheduler not in known:
-            yield Mismatch(f"names {pod.scheduler}", "a scheduler that is there", object=str(pod))
+        waits = (
+            pod.status.phase == "Pending"
+            and not pod.placement.is_bound
+            and "PodScheduled" not in pod.status.conditions
+        )
+        if waits and pod.placement.scheduler not in known:
+            yield Mismatch(
+                f"names {pod.placement.scheduler}", "a scheduler that is there", object=str(pod)
+            )
 
 
 _CHECKS = (
     NumaCheck(
         "cluster-version",
         ERROR,
-        "cluster",
-        "version",
-        "older kubelets do not tell exporters what they have given to whom",
-        "upgrade the cluster",
+        CheckText(
+            "cluster",
+            "version",
+            "older kubelets do not tell exporters what they have given to whom",
+            "upgrade the cluster",
+        ),
         _version,
     ),
     NumaCheck(
         "cluster-nodes",
         ERROR,
-        "cluster",
-        "nodes",
-        "where no node is looked at, nothing is checked",
-        "correct selector or pools",
+        CheckText(
+            "cluster",
+            "nodes",
+            "where no node is looked at, nothing is checked",
+            "correct selector or pools",
+        ),
         _nodes,
     ),
     NumaCheck(
         "cluster-not-read",
         WARNING,
-        "cluster",
-        "rights",
-        "checks that need what could not be read did not run",
-        "give the user of this run the rights of docs/admin/numa-validate.md",
+        CheckText(
+            "cluster",
+            "rights",
+            "checks that need what could not be read did not run",
+            "give the user of this run the rights of docs/admin/numa-validate.md",
+        ),
         _unread,
     ),
     NumaCheck(
         "kubelets-not-asked",
         INFO,
-        "kubelet",
-        "configuration",
-        "checks of what kubelets run did not run",
-        "set kubelets: true, for which the right to get nodes/proxy is needed",
+        CheckText(
+            "kubelet",
+            "configuration",
+            "checks of what kubelets run did not run",
+            "set kubelets: true, for which the right to get nodes/proxy is needed",
+        ),
         _not_asked,
     ),
     *kubelet_checks.CHECKS,
@@ -111,19 +135,23 @@ _CHECKS = (
     NumaCheck(
         "pod-refused",
         WARNING,
-        "pod",
-        "admission",
-        "the scheduler sent a pod to a node whose kubelet could not align it",
-        "see that the pod names the scheduler of its profile; then delete the pod",
+        CheckText(
+            "pod",
+            "admission",
+            "the scheduler sent a pod to a node whose kubelet could not align it",
+            "see that the pod names the scheduler of its profile; then delete the pod",
+        ),
         _refused,
     ),
     NumaCheck(
         "pod-unknown-scheduler",
         ERROR,
-        "pod",
-        "schedulerName",
-        "nobody places a pod that names a scheduler that is not there",
-        "correct schedulerName of the pod",
+        CheckText(
+            "pod",
+            "schedulerName",
+            "nobody places a pod that names a scheduler that is not there",
+            "correct schedulerName of the pod",
+        ),
         _unknown_scheduler,
         frozenset({CONFIG_MAPS}),
         settles=True,

@@ -38,44 +38,44 @@ class CacheDump:
 
 
 @dataclass(frozen=True)
-class NumaCluster:
-    """A cluster as it was read.
+class NumaNodes:
+    """facts: of the nodes that are looked at. pools: name -> names of its nodes. all_names: of all
+    nodes there are."""
 
-    now: seconds since the epoch. version: (major, minor) of the API server. nodes: those that are
-    looked at; all_nodes: names of all there are. pools: name -> names of its nodes. kubelets: node
-    -> settings; silent: node -> why they are not known. pods: all that have not succeeded. stored:
-    versions of NodeResourceTopology that are, or were, stored. dumps: node -> what the scheduler
-    printed of it. unread: what could not be read -> why; left_out: what nobody wanted to be read ->
-    why.
-    """
-
-    now: float
-    version: tuple[int, int]
-    nodes: Mapping[str, NodeFacts]
-    all_nodes: frozenset[str]
+    facts: Mapping[str, NodeFacts]
     pools: Mapping[str, Sequence[str]]
-    kubelets: Mapping[str, Obj]
+    all_names: frozenset[str]
+
+
+@dataclass(frozen=True)
+class KubeletFacts:
+    """running: node -> settings. silent: node -> why they are not known. declarations: what objects
+    of the cluster ask of kubelets."""
+
+    running: Mapping[str, Obj]
     silent: Mapping[str, str]
     declarations: Sequence[Declaration]
-    topologies: Mapping[str, NodeTopology]
-    serves_topologies: bool
+
+
+@dataclass(frozen=True)
+class TopologyFacts:
+    """The NodeResourceTopology objects. are_served: whether the cluster has the API. stored: versions
+    in which they are, or were, stored."""
+
+    by_node: Mapping[str, NodeTopology]
+    are_served: bool
     stored: Sequence[str]
+
+
+@dataclass(frozen=True)
+class NumaWorkloads:
+    """What runs in the cluster. pods: all that have not succeeded. dumps: node -> what the scheduler
+    printed of it."""
+
     pods: Sequence[NumaPod]
     exporters: Sequence[Exporter]
     schedulers: Sequence[Scheduler]
-    dumps: Mapping[str, CacheDump] = field(default_factory=dict)
-    unread: Mapping[str, str] = field(default_factory=dict)
-    left_out: Mapping[str, str] = field(default_factory=dict)
-
-    @property
-    def missing(self) -> frozenset[str]:
-        """What checks do without."""
-        return frozenset((*self.unread, *self.left_out))
-
-    @property
-    def looked_at(self) -> Iterator[NodeTopology]:
-        """The topologies of the nodes that are looked at."""
-        return (self.topologies[node] for node in self.nodes if node in self.topologies)
+    dumps: Mapping[str, CacheDump]
 
     @property
     def profiles(self) -> Iterator[tuple[Scheduler, Profile]]:
@@ -93,6 +93,40 @@ class NumaCluster:
 
 
 @dataclass(frozen=True)
+class ReadingOutcome:
+    """What is not known. unread: what could not be read -> why. left_out: what nobody wanted to be
+    read -> why."""
+
+    unread: dict[str, str] = field(default_factory=dict)
+    left_out: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def missing(self) -> frozenset[str]:
+        """What checks do without."""
+        return frozenset((*self.unread, *self.left_out))
+
+
+@dataclass(frozen=True)
+class NumaCluster:
+    """A cluster as it was read. now: seconds since the epoch. version: (major, minor) of the API
+    server."""
+
+    now: float
+    version: tuple[int, int]
+    nodes: NumaNodes
+    kubelets: KubeletFacts
+    topologies: TopologyFacts
+    workloads: NumaWorkloads
+    reading: ReadingOutcome
+
+    @property
+    def looked_at(self) -> Iterator[NodeTopology]:
+        """The topologies of the nodes that are looked at."""
+        found = self.topologies.by_node
+        return (found[node] for node in self.nodes.facts if node in found)
+
+
+@dataclass(frozen=True)
 class Mismatch:
     """A place where a check does not hold. detected and expected: half a sentence. object: what it
     is about, where that is no node."""
@@ -103,41 +137,56 @@ class Mismatch:
     pool: str = ""
     object: str = ""
 
+    @property
+    def place(self) -> str:
+        """Where that is, for messages."""
+        if self.object:
+            return self.object
+        if self.node:
+            return f"node {self.node}"
+        return f"pool {self.pool}" if self.pool else "the cluster"
+
+
+@dataclass(frozen=True)
+class CheckText:
+    """What a check says. component and setting: what it is about. meaning: why it has to hold, half
+    a sentence. remediation: an imperative half sentence."""
+
+    component: str
+    setting: str
+    meaning: str
+    remediation: str
+
 
 @dataclass(frozen=True)
 class NumaCheck:
     """Something that has to hold.
 
-    id: never changes. component and setting: what it is about. meaning: why it has to hold, half a
-    sentence. remediation: an imperative half sentence. needs: what has to be read for it. settles:
-    whether it may fail for a moment while pods come and go.
+    id: never changes. needs: what has to be read for it. settles: whether it may fail for a moment
+    while pods come and go.
     """
 
     id: str
     severity: str
-    component: str
-    setting: str
-    meaning: str
-    remediation: str
+    text: CheckText
     find: Callable[[NumaCluster], Iterable[Mismatch]]
     needs: frozenset[str] = frozenset()
     settles: bool = False
 
     def finding(self, mismatch: Mismatch, pool: str) -> dict[str, Any]:
         """What a task returns of a mismatch. pool: of its node."""
-        where = mismatch.object or (f"node {mismatch.node}" if mismatch.node else "")
-        where = where or (f"pool {mismatch.pool}" if mismatch.pool else "the cluster")
+        text = self.text
         return {
             "id": self.id,
             "severity": self.severity,
             "node": mismatch.node,
             "pool": mismatch.pool or pool,
             "object": mismatch.object,
-            "component": self.component,
-            "setting": self.setting,
+            "component": text.component,
+            "setting": text.setting,
             "expected": mismatch.expected,
             "detected": mismatch.detected,
-            "remediation": self.remediation,
-            "message": f"{where}: {self.component}, {self.setting}: {mismatch.detected}, "
+            "remediation": text.remediation,
+            "message": f"{mismatch.place}: {text.component}, {text.setting}: {mismatch.detected}, "
             f"where {mismatch.expected} is due",
         }

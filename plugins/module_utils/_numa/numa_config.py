@@ -7,20 +7,24 @@ what the kubelets run."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Optional
 
 from .._cluster.api_client.client import Client, connect
+from .._cluster.api_client.connection_request import ConnectionRequest
 from .._errors import EnablementError, InvalidInput
 from .._json import Obj
 from .._nodes.facts import NodeFacts
 from .._nodes.pools import NodePool, pool_name
 from .._runs.context import RunContext
+from .._runs.task import Task
 from .._states.preparation.discover import list_nodes
 from .._states.preparation.platform import machine_config_objects
 from .._states.preparation.prepare import Prepared, prepare
+from .._states.preparation.recipe_request import RecipeRequest
 from .._states.record.record_spec import make_spec
-from .kubelet_reading import kubelets_at_a_time, nodes_by_pool, read_kubelets, read_pools
+from .kubelet_reading import nodes_by_pool, read_kubelets, read_pools, require_one_at_a_time
 from .operator_resources import settings_of
 from .pool_policy import (
     POLICIES,
@@ -37,30 +41,46 @@ except ImportError:
     yaml = None  # type: ignore[assignment]
 
 _CONTROL_PLANE = ({"node-role.kubernetes.io/control-plane": None},)
+# Pool -> its policies, by the names of the options.
+PoolPolicies = Mapping[str, Mapping[str, str]]
 
 
-def run(params: Mapping[str, Any], context: RunContext) -> Obj:
+@dataclass(frozen=True)
+class NumaConfigRequest:
+    """What numa_config is to settle. from_cr: a file with the operator's custom resources, whose
+    settings hold where nothing is given. read_kubelets: whether policies are what kubelets run."""
+
+    connection: ConnectionRequest
+    given: RecipeRequest
+    from_cr: Optional[str]
+    read_kubelets: bool
+    at_a_time: int
+
+
+@dataclass(frozen=True)
+class _RecipeNodes:
+    """The nodes of the recipe by pool, "" for those outside of all. are_hosted: whether the platform
+    has no MachineConfigPools."""
+
+    nodes: Sequence[NodeFacts]
+    pools: Sequence[NodePool]
+    by_pool: Mapping[str, Sequence[str]]
+    are_hosted: bool
+
+
+def run(request: NumaConfigRequest, context: RunContext) -> Obj:
     """numa_config: reads only. What is not given is as in the record."""
-    at_a_time = kubelets_at_a_time(params)
-    client = connect(params)
-    params = _with_operators(params, client)
-    prepared = prepare(params, context, client)
-    for name, wanted in (("", prepared.options), *prepared.pool_options.items()):
-        refuse_contradictions(wanted, f"pool {name}" if name else "the options of all nodes")
-    nodes = [NodeFacts.from_object(node) for node in list_nodes(client, prepared.selector)]
-    pools, machine_config_pools = read_pools(client, prepared.pools, nodes)
-    members = nodes_by_pool(pools, nodes)
-    policies: dict[str, dict[str, str]] = {name: {} for name in members}
-    problems: dict[str, str] = {}
-    if params["read_kubelets"]:
-        running, problems = read_kubelets(client, nodes, at_a_time)
-        given = {"": params.get("options") or {}, **{pool.name: pool.options for pool in pools}}
-        for name, found in members.items():
-            policies[name] = (
-                policies_of(name, found, running)
-                or _given(given[""], given.get(name, {}))
-                or _recorded(name, found, prepared, problems)
-            )
+    require_one_at_a_time(request.at_a_time)
+    client = connect(request.connection)
+    given = _with_operators(request.given, request.from_cr, client)
+    prepared = prepare(given, context, client)
+    _refuse_contradictions(prepared)
+    members = _members(client, prepared)
+    policies: PoolPolicies = {name: {} for name in members.by_pool}
+    problems: Mapping[str, str] = {}
+    if request.read_kubelets:
+        running, problems = read_kubelets(client, members.nodes, request.at_a_time)
+        policies = _policies(members, running, given.options or {}, prepared, problems)
         if problems:
             context.notice(unread(problems))
     asked = make_spec(prepared.recipe, prepared.namespace, prepared.options)["options"]
@@ -69,19 +89,51 @@ def run(params: Mapping[str, Any], context: RunContext) -> Obj:
         "options": {
             **asked,
             **_of_all(prepared, policies),
-            "topologies": digest_of(members, policies),
+            "topologies": digest_of(members.by_pool, policies),
             "control_plane_nodes": len(list_nodes(client, _CONTROL_PLANE)),
         },
-        "pools": _pools(prepared, policies, hosted=not machine_config_pools),
+        "pools": _pools(prepared, policies, hosted=members.are_hosted),
         "unknown": [{"node": node, "problem": problems[node]} for node in sorted(problems)],
     }
 
 
-def _with_operators(params: Mapping[str, Any], client: Client) -> Obj:
-    """The parameters, with what the operator's custom resources say where a person says nothing."""
-    source = params.get("from_cr")
+def _refuse_contradictions(prepared: Prepared) -> None:
+    """Raises InvalidInput for options, of all nodes or of a pool, that no kubelet could run."""
+    for name, wanted in (("", prepared.options), *prepared.pool_options.items()):
+        refuse_contradictions(wanted, f"pool {name}" if name else "the options of all nodes")
+
+
+def _members(client: Client, prepared: Prepared) -> _RecipeNodes:
+    """The nodes of the recipe, in the pools that a person asks for, else in the platform's."""
+    nodes = [NodeFacts.from_object(node) for node in list_nodes(client, prepared.selector)]
+    pools, machine_config_pools = read_pools(client, prepared.pools, nodes)
+    by_pool = nodes_by_pool(pools, nodes)
+    return _RecipeNodes(nodes, pools, by_pool, are_hosted=not machine_config_pools)
+
+
+def _policies(
+    members: _RecipeNodes,
+    running: Mapping[str, Obj],
+    options: Mapping[str, Any],
+    prepared: Prepared,
+    problems: Mapping[str, str],
+) -> PoolPolicies:
+    """Pool -> its policies: what its kubelets run, else what a person gives, else what is published.
+
+    options: what is given for all nodes. problems: why kubelets were not read."""
+    of_pools = {pool.name: pool.options for pool in members.pools}
+    return {
+        name: policies_of(name, nodes, running)
+        or _given(options, of_pools.get(name, {}))
+        or _recorded(name, nodes, prepared, problems)
+        for name, nodes in members.by_pool.items()
+    }
+
+
+def _with_operators(given: RecipeRequest, source: Optional[str], client: Client) -> RecipeRequest:
+    """What is given, with what the operator's custom resources say where a person says nothing."""
     if not source:
-        return dict(params)
+        return given
     try:
         documents = [*yaml.safe_load_all(Path(source).read_text(encoding="utf-8"))]
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
@@ -92,11 +144,11 @@ def _with_operators(params: Mapping[str, Any], client: Client) -> Obj:
         ) from None
     machine_config_pools = machine_config_objects(client, "MachineConfigPool")
     asked = settings_of([found for found in documents if found], machine_config_pools, str(source))
-    return {
-        **params,
-        "options": {**asked.options, **(params.get("options") or {})},
-        "pools": params.get("pools") or asked.pools,
-    }
+    return replace(
+        given,
+        options={**asked.options, **(given.options or {})},
+        pools=given.pools or asked.pools,
+    )
 
 
 def _given(*options: Mapping[str, Any]) -> dict[str, str]:
@@ -122,7 +174,7 @@ def _recorded(
     )
 
 
-def _of_all(prepared: Prepared, policies: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
+def _of_all(prepared: Prepared, policies: PoolPolicies) -> dict[str, str]:
     """The policies for nodes outside of all pools; without pools of a person's, those of all nodes
     that share them."""
     if prepared.pools or not _same(policies):
@@ -130,9 +182,7 @@ def _of_all(prepared: Prepared, policies: Mapping[str, Mapping[str, str]]) -> di
     return next((dict(found) for found in policies.values() if found), {})
 
 
-def _pools(
-    prepared: Prepared, policies: Mapping[str, Mapping[str, str]], *, hosted: bool
-) -> list[Obj]:
+def _pools(prepared: Prepared, policies: PoolPolicies, *, hosted: bool) -> list[Obj]:
     """The pools as parse_pools() takes them: a person's, else the platform's where their kubelets
     differ."""
     if prepared.pools:
@@ -152,6 +202,9 @@ def _with_policies(pool: NodePool, policies: Mapping[str, str]) -> Obj:
     return {**spec, "options": {**spec["options"], **policies}}
 
 
-def _same(policies: Mapping[str, Mapping[str, str]]) -> bool:
+def _same(policies: PoolPolicies) -> bool:
     known = [found for found in policies.values() if found]
     return all(found == known[0] for found in known)
+
+
+TASK = Task(NumaConfigRequest, run)

@@ -31,7 +31,12 @@ from .numa_cluster import (
     LEASES,
     TOPOLOGIES,
     CacheDump,
+    KubeletFacts,
     NumaCluster,
+    NumaNodes,
+    NumaWorkloads,
+    ReadingOutcome,
+    TopologyFacts,
 )
 from .numa_workloads import (
     DUMPS_CONTAINER,
@@ -85,16 +90,22 @@ _AT_A_TIME = 8
 
 
 @dataclass(frozen=True)
+class WorkloadScope:
+    """Where DaemonSets or Deployments are, and their labels."""
+
+    namespace: str
+    labels: Mapping[str, str]
+
+
+@dataclass(frozen=True)
 class NumaScope:
     """What is to be looked at, and where it is. selector: label sets of nodes; pools: as a person
-    gives them. Labels: of the DaemonSets and Deployments."""
+    gives them."""
 
     selector: Sequence[LabelSet]
     pools: tuple[NodePool, ...]
-    exporter_namespace: str
-    exporter_labels: Mapping[str, str]
-    scheduler_namespace: str
-    scheduler_labels: Mapping[str, str]
+    exporters: WorkloadScope
+    schedulers: WorkloadScope
     reads_kubelets: bool
     at_a_time: int
 
@@ -105,45 +116,57 @@ class NumaReader:
     def __init__(self, client: Client, scope: NumaScope, clock: Callable[[], float]) -> None:
         self._client, self._scope, self._clock = client, scope, clock
         self._asked: tuple[Mapping[str, Obj], Mapping[str, str]] | None = None
-        self._unread: dict[str, str] = {}
-        self._left_out: dict[str, str] = {}
+        self._reading = ReadingOutcome()
 
     def read(self) -> NumaCluster:
         """The cluster as it is now. Raises ApiError where nodes, pods or workloads cannot be read."""
-        self._unread, self._left_out = {}, {}
-        scope, version = self._scope, self._client.version()
+        self._reading = ReadingOutcome()
+        version = self._client.version()
         serves = self._client.serves(API_VERSION, KIND)
-        every, pods, daemons, deployments, topologies = self._lists(serves)
-        facts = {node["metadata"]["name"]: NodeFacts.from_object(node) for node in every}
-        found = [NumaPod.from_object(pod) for pod in pods]
-        exporters = [self._exporter(daemon, found) for daemon in daemons]
-        schedulers = [self._scheduler(deployment, found) for deployment in deployments]
-        chosen = _chosen(scope, [facts[name] for name in sorted(facts)], exporters)
-        pools, declarations = self._pools(chosen)
-        if scope.pools:
-            chosen = [node for node in chosen if any(pool.has(node.labels) for pool in pools)]
-        kubelets, silent = self._kubelets(chosen)
+        every, pods, daemons, deployments, topologies = self._lists(serves=serves)
+        facts = [NodeFacts.from_object(node) for node in every]
+        workloads = self._workloads(pods, daemons, deployments)
+        nodes, declarations = self._nodes(facts, workloads.exporters)
+        running, silent = self._kubelets([*nodes.facts.values()])
         return NumaCluster(
             now=self._clock(),
             version=_version(version),
-            nodes={node.name: node for node in chosen},
-            all_nodes=frozenset(facts),
-            pools=nodes_by_pool(pools, chosen),
-            kubelets=kubelets,
-            silent=silent,
-            declarations=declarations,
-            topologies={each.node: each for each in map(NodeTopology.from_object, topologies)},
-            serves_topologies=serves,
-            stored=self._stored() if serves else (),
-            pods=found,
-            exporters=exporters,
-            schedulers=schedulers,
-            dumps=self._dumps(schedulers),
-            unread=self._unread,
-            left_out=self._left_out,
+            nodes=nodes,
+            kubelets=KubeletFacts(running, silent, declarations),
+            topologies=self._topologies(topologies, are_served=serves),
+            workloads=workloads,
+            reading=self._reading,
         )
 
-    def _lists(self, serves: bool) -> list[list[Obj]]:
+    def _workloads(
+        self, pods: Sequence[Obj], daemons: Sequence[Obj], deployments: Sequence[Obj]
+    ) -> NumaWorkloads:
+        """Pods, and the exporters and schedulers that some of them are of."""
+        found = [NumaPod.from_object(pod) for pod in pods]
+        exporters = [self._exporter(daemon, found) for daemon in daemons]
+        schedulers = [self._scheduler(deployment, found) for deployment in deployments]
+        return NumaWorkloads(found, exporters, schedulers, self._dumps(schedulers))
+
+    def _nodes(
+        self, facts: Sequence[NodeFacts], exporters: Sequence[Exporter]
+    ) -> tuple[NumaNodes, Sequence[Declaration]]:
+        """The nodes that are looked at in their pools, and what is declared of their kubelets."""
+        chosen = _chosen(self._scope, sorted(facts, key=lambda node: node.name), exporters)
+        pools, declarations = self._pools(chosen)
+        if self._scope.pools:
+            chosen = [node for node in chosen if any(pool.has(node.labels) for pool in pools)]
+        nodes = NumaNodes(
+            facts={node.name: node for node in chosen},
+            pools=nodes_by_pool(pools, chosen),
+            all_names=frozenset(node.name for node in facts),
+        )
+        return nodes, declarations
+
+    def _topologies(self, topologies: Iterable[Obj], *, are_served: bool) -> TopologyFacts:
+        by_node = {each.node: each for each in map(NodeTopology.from_object, topologies)}
+        return TopologyFacts(by_node, are_served, self._stored() if are_served else ())
+
+    def _lists(self, *, serves: bool) -> list[list[Obj]]:
         """Nodes, pods, DaemonSets, Deployments and topologies, side by side."""
         client, scope = self._client, self._scope
         calls = [
@@ -153,13 +176,13 @@ class NumaReader:
             ),
             lambda: client.list(
                 client.kind("apps/v1", "DaemonSet"),
-                namespace=scope.exporter_namespace,
-                labels=label_selector(scope.exporter_labels),
+                namespace=scope.exporters.namespace,
+                labels=label_selector(scope.exporters.labels),
             ),
             lambda: client.list(
                 client.kind("apps/v1", "Deployment"),
-                namespace=scope.scheduler_namespace,
-                labels=label_selector(scope.scheduler_labels),
+                namespace=scope.schedulers.namespace,
+                labels=label_selector(scope.schedulers.labels),
             ),
         ]
         if serves:
@@ -170,7 +193,7 @@ class NumaReader:
                 raise answer
             found.append(answer.items)
         if not serves:
-            self._left_out[TOPOLOGIES] = "the cluster does not serve them"
+            self._reading.left_out[TOPOLOGIES] = "the cluster does not serve them"
             found.append([])
         return found
 
@@ -178,31 +201,26 @@ class NumaReader:
         status = WorkloadStatus.from_object(daemon)
         gates = template_spec(daemon).get("readinessGates") or ()
         return Exporter(
-            status,
-            program_of(daemon),
-            refresh_s(daemon),
-            tuple(gate["conditionType"] for gate in gates),
-            read_exporter_config(self._texts(daemon)),
-            _pods_of(daemon, pods),
+            status=status,
+            program=program_of(daemon),
+            refresh_s=refresh_s(daemon),
+            readiness_gates=tuple(gate["conditionType"] for gate in gates),
+            config=read_exporter_config(self._texts(daemon)),
+            pods=_pods_of(daemon, pods),
         )
 
     def _scheduler(self, deployment: Obj, pods: Sequence[NumaPod]) -> Scheduler:
         containers = template_spec(deployment).get("containers") or ()
+        images = {container["name"]: container.get("image", "") for container in containers}
+        dumps = images.pop(DUMPS_CONTAINER, None)
         config = read_scheduler_config(self._texts(deployment))
         return Scheduler(
-            WorkloadStatus.from_object(deployment),
-            next(
-                (
-                    container.get("image", "")
-                    for container in containers
-                    if container["name"] != DUMPS_CONTAINER
-                ),
-                "",
-            ),
-            config,
-            _pods_of(deployment, pods),
-            self._optional(LEASES, lambda: self._lease(config.lease), None),
-            any(container["name"] == DUMPS_CONTAINER for container in containers),
+            status=WorkloadStatus.from_object(deployment),
+            image=next(iter(images.values()), ""),
+            config=config,
+            pods=_pods_of(deployment, pods),
+            lease=self._optional(LEASES, lambda: self._lease(config.lease), None),
+            dumps=dumps is not None,
         )
 
     def _texts(self, workload: Obj) -> list[str]:
@@ -245,7 +263,7 @@ class NumaReader:
 
     def _kubelets(self, nodes: Sequence[NodeFacts]) -> tuple[Mapping[str, Obj], Mapping[str, str]]:
         if not self._scope.reads_kubelets:
-            self._left_out[KUBELETS] = "they were not asked"
+            self._reading.left_out[KUBELETS] = "they were not asked"
             return {}, {}
         if self._asked is None:
             self._asked = self._optional(
@@ -258,7 +276,7 @@ class NumaReader:
     def _dumps(self, schedulers: Sequence[Scheduler]) -> dict[str, CacheDump]:
         printing = [scheduler for scheduler in schedulers if scheduler.dumps]
         if schedulers and not printing:
-            self._left_out[DUMPS] = "the scheduler does not print it"
+            self._reading.left_out[DUMPS] = "the scheduler does not print it"
         found: dict[str, CacheDump] = {}
         for scheduler in printing:
             for pod in _leaders(scheduler):
@@ -271,7 +289,7 @@ class NumaReader:
                         since_s=_DUMPS_SINCE_S,
                     )
                 except ApiError as error:
-                    self._unread[DUMPS] = str(error)
+                    self._reading.unread[DUMPS] = str(error)
                 else:
                     found |= read_dumps(log.splitlines())
         return found
@@ -281,7 +299,7 @@ class NumaReader:
         try:
             return call()
         except (Forbidden, Unauthorized) as error:
-            self._unread[what] = str(error)
+            self._reading.unread[what] = str(error)
             return otherwise
 
 
@@ -316,7 +334,7 @@ def _pod(pod: Mapping[str, Any]) -> tuple[str, str]:
 
 def _leaders(scheduler: Scheduler) -> list[NumaPod]:
     """The pod that leads; all that run, where none is known to."""
-    running = [pod for pod in scheduler.pods if pod.phase == "Running"]
+    running = [pod for pod in scheduler.pods if pod.status.phase == "Running"]
     holder = scheduler.lease.holder.partition("_")[0] if scheduler.lease else ""
     return [pod for pod in running if pod.name == holder] or running
 

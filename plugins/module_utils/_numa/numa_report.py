@@ -20,11 +20,11 @@ _NAMED = 3
 
 def findings_of(cluster: NumaCluster, checks: Mapping[str, NumaCheck]) -> list[Obj]:
     """All that does not hold, errors first, else in the order of the checks."""
-    pools = {node: name for name, nodes in cluster.pools.items() for node in nodes}
+    pools = {node: name for name, nodes in cluster.nodes.pools.items() for node in nodes}
     found = [
         check.finding(mismatch, pools.get(mismatch.node, ""))
         for check in checks.values()
-        if not check.needs & cluster.missing
+        if not check.needs & cluster.reading.missing
         for mismatch in check.find(cluster)
     ]
     return sorted(found, key=lambda finding: SEVERITIES.index(finding["severity"]))
@@ -42,7 +42,7 @@ def summary_of(
         "errors": counts["error"],
         "warnings": counts["warning"],
         "infos": counts["info"],
-        "nodes": len(cluster.nodes),
+        "nodes": len(cluster.nodes.facts),
         "checks": len(checks),
         "not_run": not_run(cluster, checks),
     }
@@ -50,19 +50,14 @@ def summary_of(
 
 def not_run(cluster: NumaCluster, checks: Mapping[str, NumaCheck]) -> list[str]:
     """Ids of the checks for which something could not be read."""
-    return [check.id for check in checks.values() if check.needs & cluster.missing]
+    return [check.id for check in checks.values() if check.needs & cluster.reading.missing]
 
 
 def table_of(
     summary: Obj, pools: Mapping[str, Sequence[str]], findings: Sequence[Obj]
 ) -> list[str]:
     """A line for each finding, the nodes that share one together; then what to do about each."""
-    where = ", ".join(f"{name} {len(nodes)}" for name, nodes in sorted(pools.items()) if name)
-    head = (
-        f"NUMA: {_counted(summary['errors'], 'error')}, {_counted(summary['warnings'], 'warning')}, "
-        f"{_counted(summary['nodes'], 'node')} looked at{f' ({where})' if where else ''}, "
-        f"{summary['checks'] - len(summary['not_run'])} of {summary['checks']} checks"
-    )
+    head = _head(summary, pools)
     if not findings:
         return [head]
     together: dict[tuple[str, ...], list[str]] = defaultdict(list)
@@ -76,6 +71,16 @@ def table_of(
         *aligned([("SEVERITY", "CHECK", "WHERE", "IS", "SHOULD BE"), *rows]),
         *(f"-> {id_}: {text}" for id_, text in advice.items()),
     ]
+
+
+def _head(summary: Obj, pools: Mapping[str, Sequence[str]]) -> str:
+    """How much was looked at, and what of it does not hold."""
+    where = ", ".join(f"{name} {len(nodes)}" for name, nodes in sorted(pools.items()) if name)
+    return (
+        f"NUMA: {_counted(summary['errors'], 'error')}, {_counted(summary['warnings'], 'warning')}, "
+        f"{_counted(summary['nodes'], 'node')} looked at{f' ({where})' if where else ''}, "
+        f"{summary['checks'] - len(summary['not_run'])} of {summary['checks']} checks"
+    )
 
 
 def _counted(number: int, what: str) -> str:
@@ -120,7 +125,7 @@ def _case(suite: Xml.Element, check: NumaCheck, finding: Mapping[str, Any]) -> X
     return Xml.SubElement(
         suite,
         "testcase",
-        classname=f"{_SUITE}.{check.component.replace(' ', '_')}",
+        classname=f"{_SUITE}.{check.text.component.replace(' ', '_')}",
         name=f"{check.id} [{place}]" if place else check.id,
     )
 

@@ -38,12 +38,10 @@ _KUBELET_CONFIG = "KubeletConfiguration"
 
 @dataclass(frozen=True)
 class WorkloadStatus:
-    """How far a DaemonSet or Deployment is. available: pods of the newest template that serve;
-    for a DaemonSet those that are ready."""
+    """How far a DaemonSet or Deployment is. title: kind and name, for messages. available: pods of
+    the newest template that serve; for a DaemonSet those that are ready."""
 
-    kind: str
-    namespace: str
-    name: str
+    title: str
     generation: int
     observed: int
     wanted: int
@@ -51,7 +49,7 @@ class WorkloadStatus:
     available: int
 
     def __str__(self) -> str:
-        return f"{self.kind} {self.namespace}/{self.name}"
+        return self.title
 
     @classmethod
     def from_object(cls, workload: Obj) -> WorkloadStatus:
@@ -65,9 +63,7 @@ class WorkloadStatus:
         )
         wanted, updated, available = (int(status.get(name) or 0) for name in names)
         return cls(
-            kind=workload["kind"],
-            namespace=metadata["namespace"],
-            name=metadata["name"],
+            title=f"{workload['kind']} {metadata['namespace']}/{metadata['name']}",
             generation=int(metadata.get("generation") or 0),
             observed=int(status.get("observedGeneration") or 0),
             wanted=wanted if daemon else int(workload["spec"].get("replicas", 1)),
@@ -216,9 +212,11 @@ def read_exporter_config(texts: Iterable[str]) -> ExporterConfig:
             found = yaml.safe_load(text)
         except yaml.YAMLError:
             return ExporterConfig(problem="it is no YAML")
-        if isinstance(found, Mapping) and found.get("kind") == _KUBELET_CONFIG:
+        if not isinstance(found, Mapping):
+            continue
+        if found.get("kind") == _KUBELET_CONFIG:
             return _exporter_config(found, [])
-        if isinstance(found, Mapping) and ("kubelet" in found or "podExclude" in found):
+        if "kubelet" in found or "podExclude" in found:
             return _exporter_config(found.get("kubelet") or {}, found.get("podExclude") or [])
     return ExporterConfig()
 
@@ -270,20 +268,21 @@ def _scheduler_config(found: Mapping[str, Any]) -> SchedulerConfig:
 
 def _profile(profile: Mapping[str, Any]) -> Profile:
     plugins = profile.get("plugins") or {}
-    everywhere = _enables(plugins.get("multiPoint"))
-    args = next(
-        (
-            entry.get("args") or {}
-            for entry in profile.get("pluginConfig") or ()
-            if entry["name"] == PLUGIN
-        ),
-        {},
-    )
+    is_everywhere = _enables(plugins.get("multiPoint"))
+    missing = () if is_everywhere else [at for at in _POINTS if not _enables(plugins.get(at))]
     return Profile(
         str(profile.get("schedulerName") or "default-scheduler"),
-        tuple(point for point in _POINTS if not (everywhere or _enables(plugins.get(point)))),
-        args,
+        tuple(missing),
+        _plugin_args(profile.get("pluginConfig") or ()),
     )
+
+
+def _plugin_args(configs: Iterable[Mapping[str, Any]]) -> Mapping[str, Any]:
+    """What a profile tells the plugin."""
+    for entry in configs:
+        if entry["name"] == PLUGIN:
+            return entry.get("args") or {}
+    return {}
 
 
 def _enables(point: Mapping[str, Any] | None) -> bool:

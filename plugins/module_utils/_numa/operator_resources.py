@@ -144,10 +144,7 @@ def _of_group_config(group: Mapping[str, Any], where: str) -> Obj:
 
 
 def _of_scheduler(scheduler: Obj) -> Obj:
-    spec, scoring = (
-        scheduler.get("spec") or {},
-        (scheduler.get("spec") or {}).get("scoringStrategy"),
-    )
+    spec = scheduler.get("spec") or {}
     options: Obj = {
         "scheduler_name": str(spec.get("schedulerName") or "topo-aware-scheduler"),
         "cache_resync_seconds": _seconds(spec, "cacheResyncPeriod", 5, SCHEDULER),
@@ -161,12 +158,18 @@ def _of_scheduler(scheduler: Obj) -> Obj:
     }
     if spec.get("imageSpec"):
         options["scheduler_image"] = str(spec["imageSpec"])
-    if scoring:
-        options["scoring_strategy"] = str(scoring.get("type") or "LeastAllocated")
-        options["scoring_resources"] = [dict(entry) for entry in scoring.get("resources") or []]
     if _annotations(scheduler).get(_QOS) == "guaranteed":
         options["resources"] = {"scheduler": {"requests": _GUARANTEED, "limits": _GUARANTEED}}
-    return options
+    return {**options, **_of_scoring(spec.get("scoringStrategy") or {})}
+
+
+def _of_scoring(scoring: Mapping[str, Any]) -> Obj:
+    if not scoring:
+        return {}
+    return {
+        "scoring_strategy": str(scoring.get("type") or "LeastAllocated"),
+        "scoring_resources": [dict(entry) for entry in scoring.get("resources") or []],
+    }
 
 
 def _level(resource: Obj) -> str:

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -36,30 +36,25 @@ _GUARANTEED = "Guaranteed"
 
 
 @dataclass(frozen=True)
-class NumaPod:
-    """A pod. node: where it is or, of a DaemonSet, where it is meant to be; "" for nowhere yet.
+class PodPlacement:
+    """Where a pod is, and who places it. node: of a DaemonSet's pod, where it is meant to be; "" for
+    nowhere yet."""
 
-    requests: of each container that stays. conditions: type -> (status, reason, message). started:
-    seconds since the epoch.
-    """
-
-    namespace: str
-    name: str
     node: str = ""
     is_bound: bool = False
     scheduler: str = "default-scheduler"
+
+
+@dataclass(frozen=True)
+class PodStatus:
+    """How far a pod is. conditions: type -> (status, reason, message). started: seconds since the
+    epoch."""
+
     phase: str = "Pending"
     reason: str = ""
     message: str = ""
-    qos: str = "BestEffort"
-    labels: Mapping[str, str] = field(default_factory=dict)
-    containers: tuple[str, ...] = ()
-    requests: tuple[Mapping[str, float], ...] = ()
     conditions: Mapping[str, tuple[str, str, str]] = field(default_factory=dict)
     started: float | None = None
-
-    def __str__(self) -> str:
-        return f"Pod {self.namespace}/{self.name}"
 
     @property
     def has_ended(self) -> bool:
@@ -71,6 +66,14 @@ class NumaPod:
         """Whether all its containers and readiness gates are."""
         return self.conditions.get("Ready", ("",))[0] == "True"
 
+
+@dataclass(frozen=True)
+class PodResources:
+    """What a pod asks for: of each container that stays. qos: its class."""
+
+    qos: str = "BestEffort"
+    requests: tuple[Mapping[str, float], ...] = ()
+
     def has_exclusive(self, resources: frozenset[str]) -> bool:
         """Whether it has resources of its own, by the scheduler's rule (scheduler-plugins,
         pkg/noderesourcetopology/resourcerequests/exclusive.go)."""
@@ -80,34 +83,63 @@ class NumaPod:
             for name, amount in requests.items()
         )
 
+
+@dataclass(frozen=True)
+class NumaPod:
+    """A pod."""
+
+    namespace: str
+    name: str
+    labels: Mapping[str, str] = field(default_factory=dict)
+    placement: PodPlacement = PodPlacement()
+    status: PodStatus = PodStatus()
+    resources: PodResources = PodResources()
+
+    def __str__(self) -> str:
+        return f"Pod {self.namespace}/{self.name}"
+
+    @property
+    def node(self) -> str:
+        """Where it is, or is meant to be; "" for nowhere yet."""
+        return self.placement.node
+
     @classmethod
     def from_object(cls, pod: Obj) -> NumaPod:
         """Of a Pod object, whole or as KEPT."""
         metadata, spec, status = pod["metadata"], pod.get("spec") or {}, pod.get("status") or {}
-        containers = [
-            *(spec.get("containers") or ()),
-            *(
-                container
-                for container in spec.get("initContainers") or ()
-                if container.get("restartPolicy") == "Always"
-            ),
-        ]
         return cls(
             namespace=metadata["namespace"],
             name=metadata["name"],
-            node=node_of(pod) or "",
-            is_bound=bool(spec.get("nodeName")),
-            scheduler=spec.get("schedulerName") or "default-scheduler",
-            phase=status.get("phase") or "Pending",
-            reason=status.get("reason") or "",
-            message=status.get("message") or "",
-            qos=status.get("qosClass") or "BestEffort",
             labels=metadata.get("labels") or {},
-            containers=tuple(container["name"] for container in containers),
-            requests=tuple(_requests(container) for container in containers),
-            conditions=_conditions(status.get("conditions") or ()),
-            started=seconds(status.get("startTime")),
+            placement=PodPlacement(
+                node=node_of(pod) or "",
+                is_bound=bool(spec.get("nodeName")),
+                scheduler=spec.get("schedulerName") or "default-scheduler",
+            ),
+            status=_status(status),
+            resources=PodResources(
+                qos=status.get("qosClass") or "BestEffort",
+                requests=tuple(_requests(container) for container in _staying(spec)),
+            ),
         )
+
+
+def _status(status: Mapping[str, Any]) -> PodStatus:
+    return PodStatus(
+        phase=status.get("phase") or "Pending",
+        reason=status.get("reason") or "",
+        message=status.get("message") or "",
+        conditions=_conditions(status.get("conditions") or ()),
+        started=seconds(status.get("startTime")),
+    )
+
+
+def _staying(spec: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """The containers that run as long as the pod does: also init containers that are sidecars."""
+    yield from spec.get("containers") or ()
+    for container in spec.get("initContainers") or ():
+        if container.get("restartPolicy") == "Always":
+            yield container
 
 
 def _conditions(conditions: Iterable[Mapping[str, Any]]) -> dict[str, tuple[str, str, str]]:

@@ -18,6 +18,7 @@ from .numa_cluster import (
     LEASES,
     TOPOLOGIES,
     WARNING,
+    CheckText,
     Mismatch,
     NumaCheck,
     NumaCluster,
@@ -31,12 +32,12 @@ _NAMED = 3
 
 
 def _there(cluster: NumaCluster) -> Iterator[Mismatch]:
-    if not cluster.schedulers:
+    if not cluster.workloads.schedulers:
         yield Mismatch("none", "a Deployment", object="the scheduler's namespace")
 
 
 def _rollout(cluster: NumaCluster) -> Iterator[Mismatch]:
-    for scheduler in cluster.schedulers:
+    for scheduler in cluster.workloads.schedulers:
         status = scheduler.status
         yield from rolled_out(status)
         if not status.wanted or status.available < status.wanted:
@@ -46,19 +47,19 @@ def _rollout(cluster: NumaCluster) -> Iterator[Mismatch]:
 
 
 def _pods(cluster: NumaCluster) -> Iterator[Mismatch]:
-    for scheduler in cluster.schedulers:
+    for scheduler in cluster.workloads.schedulers:
         for pod in scheduler.pods:
             yield from ready(pod)
 
 
 def _config(cluster: NumaCluster) -> Iterator[Mismatch]:
-    for scheduler in cluster.schedulers:
+    for scheduler in cluster.workloads.schedulers:
         if scheduler.config.problem:
             yield Mismatch(scheduler.config.problem, "one", object=str(scheduler.status))
 
 
 def _plugin(cluster: NumaCluster) -> Iterator[Mismatch]:
-    for scheduler, profile in cluster.profiles:
+    for scheduler, profile in cluster.workloads.profiles:
         if profile.missing:
             yield Mismatch(
                 f"not at {', '.join(profile.missing)} of profile {profile.name}",
@@ -68,8 +69,8 @@ def _plugin(cluster: NumaCluster) -> Iterator[Mismatch]:
 
 
 def _unique(cluster: NumaCluster) -> Iterator[Mismatch]:
-    counts = Counter(profile.name for _scheduler, profile in cluster.profiles)
-    for scheduler, profile in cluster.profiles:
+    counts = Counter(profile.name for _scheduler, profile in cluster.workloads.profiles)
+    for scheduler, profile in cluster.workloads.profiles:
         if profile.name == DEFAULT_SCHEDULER:
             yield Mismatch(
                 f"{profile.name}, the cluster's own", "another", object=str(scheduler.status)
@@ -83,14 +84,14 @@ def _unique(cluster: NumaCluster) -> Iterator[Mismatch]:
 
 
 def _used(cluster: NumaCluster) -> Iterator[Mismatch]:
-    named = {pod.scheduler for pod in cluster.pods}
-    for scheduler, profile in cluster.profiles:
+    named = {pod.placement.scheduler for pod in cluster.workloads.pods}
+    for scheduler, profile in cluster.workloads.profiles:
         if profile.name not in named:
             yield Mismatch(f"no pod names {profile.name}", "some pod", object=str(scheduler.status))
 
 
 def _elects(cluster: NumaCluster) -> Iterator[Mismatch]:
-    for scheduler in cluster.schedulers:
+    for scheduler in cluster.workloads.schedulers:
         config = scheduler.config
         if not config.problem and config.lease is None and scheduler.status.wanted > 1:
             yield Mismatch(
@@ -99,7 +100,7 @@ def _elects(cluster: NumaCluster) -> Iterator[Mismatch]:
 
 
 def _lease(cluster: NumaCluster) -> Iterator[Mismatch]:
-    for scheduler in cluster.schedulers:
+    for scheduler in cluster.workloads.schedulers:
         if scheduler.config.problem or scheduler.config.lease is None:
             continue
         name = "/".join(scheduler.config.lease)
@@ -116,7 +117,7 @@ def _lease(cluster: NumaCluster) -> Iterator[Mismatch]:
 
 def _minor(cluster: NumaCluster) -> Iterator[Mismatch]:
     _major, wanted = cluster.version
-    for scheduler in cluster.schedulers:
+    for scheduler in cluster.workloads.schedulers:
         found = _MINOR.search(scheduler.image)
         if found and int(found[1]) != wanted:
             yield Mismatch(
@@ -125,16 +126,20 @@ def _minor(cluster: NumaCluster) -> Iterator[Mismatch]:
 
 
 def _version_unknown(cluster: NumaCluster) -> Iterator[Mismatch]:
-    for scheduler in cluster.schedulers:
+    for scheduler in cluster.workloads.schedulers:
         if not _MINOR.search(scheduler.image):
             yield Mismatch(scheduler.image, "a version as tag", object=str(scheduler.status))
 
 
 def _knows_all(cluster: NumaCluster) -> Iterator[Mismatch]:
-    for scheduler in cluster.schedulers if cluster.caches else ():
-        started = [pod.started for pod in scheduler.pods if pod.started and pod.is_ready]
+    for scheduler in cluster.workloads.schedulers if cluster.workloads.caches else ():
+        started = [
+            pod.status.started
+            for pod in scheduler.pods
+            if pod.status.started and pod.status.is_ready
+        ]
         for topology in cluster.looked_at if started else ():
-            if topology.created and topology.created > min(started):
+            if topology.times.created and topology.times.created > min(started):
                 yield Mismatch(
                     f"the object came after {scheduler.status} started",
                     "before",
@@ -143,13 +148,13 @@ def _knows_all(cluster: NumaCluster) -> Iterator[Mismatch]:
 
 
 def _dumps_on(cluster: NumaCluster) -> Iterator[Mismatch]:
-    if DUMPS in cluster.left_out:
-        yield Mismatch(cluster.left_out[DUMPS], "a container that prints it")
+    if DUMPS in cluster.reading.left_out:
+        yield Mismatch(cluster.reading.left_out[DUMPS], "a container that prints it")
 
 
 def _synced(cluster: NumaCluster) -> Iterator[Mismatch]:
     for topology in cluster.looked_at:
-        dump = cluster.dumps.get(topology.node)
+        dump = cluster.workloads.dumps.get(topology.node)
         # Of an older fingerprint: the scheduler has not come to this one, or needed no look at it.
         if dump and dump.expected == topology.fingerprint and dump.computed != dump.expected:
             yield Mismatch(
@@ -161,8 +166,12 @@ def _synced(cluster: NumaCluster) -> Iterator[Mismatch]:
 
 def _seen_by_one(cluster: NumaCluster, node: str) -> str:
     """Which pods the scheduler counts that are not on the node."""
-    here = {(pod.namespace, pod.name) for pod in cluster.pods if pod.node == node and pod.is_bound}
-    gone = sorted("/".join(pod) for pod in cluster.dumps[node].pods - here)
+    here = {
+        (pod.namespace, pod.name)
+        for pod in cluster.workloads.pods
+        if pod.node == node and pod.placement.is_bound
+    }
+    gone = sorted("/".join(pod) for pod in cluster.workloads.dumps[node].pods - here)
     more = f" and {len(gone) - _NAMED} more" if len(gone) > _NAMED else ""
     return f", not there: {', '.join(gone[:_NAMED])}{more}" if gone else ""
 
@@ -174,89 +183,107 @@ CHECKS = (
     NumaCheck(
         "scheduler-missing",
         ERROR,
-        _SCHEDULER,
-        "Deployment",
-        "the cluster's own scheduler does not look at zones",
-        "run the playbook numa; for one of another origin, give scheduler_namespace and scheduler_labels",
+        CheckText(
+            _SCHEDULER,
+            "Deployment",
+            "the cluster's own scheduler does not look at zones",
+            "run the playbook numa; for one of another origin, give scheduler_namespace and scheduler_labels",
+        ),
         _there,
     ),
     NumaCheck(
         "scheduler-rollout",
         ERROR,
-        _SCHEDULER,
-        "rollout",
-        "pods that name it stay Pending, or are placed by an older configuration",
-        "see why its pods are not available",
+        CheckText(
+            _SCHEDULER,
+            "rollout",
+            "pods that name it stay Pending, or are placed by an older configuration",
+            "see why its pods are not available",
+        ),
         _rollout,
         settles=True,
     ),
     NumaCheck(
         "scheduler-not-ready",
         ERROR,
-        _SCHEDULER,
-        "pod",
-        "a scheduler that is not ready places nothing",
-        "read the log of the pod",
+        CheckText(
+            _SCHEDULER,
+            "pod",
+            "a scheduler that is not ready places nothing",
+            "read the log of the pod",
+        ),
         _pods,
         settles=True,
     ),
     NumaCheck(
         "scheduler-config-unreadable",
         ERROR,
-        _SCHEDULER,
-        "configuration",
-        "without it, it is an ordinary scheduler or does not start",
-        "run the playbook numa again",
+        CheckText(
+            _SCHEDULER,
+            "configuration",
+            "without it, it is an ordinary scheduler or does not start",
+            "run the playbook numa again",
+        ),
         _config,
         _NEEDS,
     ),
     NumaCheck(
         "scheduler-plugin",
         ERROR,
-        _SCHEDULER,
-        "plugin",
-        "a profile without it places pods without a look at zones",
-        f"enable {PLUGIN} under multiPoint",
+        CheckText(
+            _SCHEDULER,
+            "plugin",
+            "a profile without it places pods without a look at zones",
+            f"enable {PLUGIN} under multiPoint",
+        ),
         _plugin,
         _NEEDS,
     ),
     NumaCheck(
         "scheduler-profile-not-unique",
         ERROR,
-        _SCHEDULER,
-        "profile name",
-        "two schedulers of one name place the same pods",
-        "give the profile a name of its own",
+        CheckText(
+            _SCHEDULER,
+            "profile name",
+            "two schedulers of one name place the same pods",
+            "give the profile a name of its own",
+        ),
         _unique,
         _NEEDS,
     ),
     NumaCheck(
         "scheduler-profile-unused",
         INFO,
-        _SCHEDULER,
-        "profile name",
-        "only pods that name it are placed by zones",
-        "set schedulerName in the pods that want CPUs of one NUMA node",
+        CheckText(
+            _SCHEDULER,
+            "profile name",
+            "only pods that name it are placed by zones",
+            "set schedulerName in the pods that want CPUs of one NUMA node",
+        ),
         _used,
         _NEEDS,
     ),
     NumaCheck(
         "scheduler-no-election",
         ERROR,
-        _SCHEDULER,
-        "leader election",
-        "several that all place pods give away the same zones",
-        "set leaderElection.leaderElect, or one replica",
+        CheckText(
+            _SCHEDULER,
+            "leader election",
+            "several that all place pods give away the same zones",
+            "set leaderElection.leaderElect, or one replica",
+        ),
         _elects,
         _NEEDS,
     ),
     NumaCheck(
         "scheduler-lease",
         ERROR,
-        _SCHEDULER,
-        "lease",
-        "where nobody leads, nobody places",
-        "read the log of the scheduler's pods",
+        CheckText(
+            _SCHEDULER,
+            "lease",
+            "where nobody leads, nobody places",
+            "read the log of the scheduler's pods",
+        ),
         _lease,
         frozenset({CONFIG_MAPS, LEASES}),
         settles=True,
@@ -264,48 +291,58 @@ CHECKS = (
     NumaCheck(
         "scheduler-image-minor",
         WARNING,
-        _SCHEDULER,
-        "image",
-        "a scheduler of another minor version may not know what the API server has, or watch what is gone",
-        "take the image whose minor version is the cluster's",
+        CheckText(
+            _SCHEDULER,
+            "image",
+            "a scheduler of another minor version may not know what the API server has, or watch what is gone",
+            "take the image whose minor version is the cluster's",
+        ),
         _minor,
     ),
     NumaCheck(
         "scheduler-image-version-unknown",
         INFO,
-        _SCHEDULER,
-        "image",
-        "an image without a version as tag does not say for which clusters it is",
-        "see of which version the image is, or take one with a version as tag",
+        CheckText(
+            _SCHEDULER,
+            "image",
+            "an image without a version as tag does not say for which clusters it is",
+            "see of which version the image is, or take one with a version as tag",
+        ),
         _version_unknown,
     ),
     NumaCheck(
         "scheduler-older-than-topology",
         WARNING,
-        _SCHEDULER,
-        "objects at its start",
-        "released versions with a cache never learn of objects that came after they started, and place pods on "
-        "those nodes without a look at zones (kubernetes-sigs/scheduler-plugins#967)",
-        "restart the scheduler's pods, or run the playbook numa",
+        CheckText(
+            _SCHEDULER,
+            "objects at its start",
+            "released versions with a cache never learn of objects that came after they started, and place pods on "
+            "those nodes without a look at zones (kubernetes-sigs/scheduler-plugins#967)",
+            "restart the scheduler's pods, or run the playbook numa",
+        ),
         _knows_all,
         frozenset({CONFIG_MAPS, TOPOLOGIES}),
     ),
     NumaCheck(
         "scheduler-dumps-off",
         INFO,
-        _SCHEDULER,
-        "cache",
-        "what is in its cache is not known",
-        "set cache_resync_debug in the recipe's options, where pods stay Pending for no visible reason",
+        CheckText(
+            _SCHEDULER,
+            "cache",
+            "what is in its cache is not known",
+            "set cache_resync_debug in the recipe's options, where pods stay Pending for no visible reason",
+        ),
         _dumps_on,
     ),
     NumaCheck(
         "scheduler-cache-differs",
         ERROR,
-        _SCHEDULER,
-        "cache",
-        "the scheduler counts other pods than the exporter, and places none on the node until they agree",
-        "delete pods that have ended; see whether exporter and scheduler take the same pods (method, podExclude)",
+        CheckText(
+            _SCHEDULER,
+            "cache",
+            "the scheduler counts other pods than the exporter, and places none on the node until they agree",
+            "delete pods that have ended; see whether exporter and scheduler take the same pods (method, podExclude)",
+        ),
         _synced,
         frozenset({DUMPS, TOPOLOGIES}),
         settles=True,

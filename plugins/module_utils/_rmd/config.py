@@ -5,26 +5,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Optional
 
 from .._cluster.api_client.client import Client, connect
+from .._cluster.api_client.connection_request import ConnectionRequest
 from .._cluster.api_objects.diff import make_diff
 from .._cluster.api_objects.object_conditions import condition
 from .._json import Obj
 from .._runs.context import RunContext
+from .._runs.task import Task
 from .objects.operator_names import CONFIG, CONFIG_NAME, HOME_NAMESPACE
 
 
-def run(params: Mapping[str, Any], context: RunContext) -> Obj:
+@dataclass(frozen=True)
+class RmdConfigRequest:
+    """What the RmdConfig is to say. nodes: those of RMD, None to say nothing. problem: why RMD does
+    not answer on all of them."""
+
+    connection: ConnectionRequest
+    nodes: Optional[Sequence[str]]
+    problem: str
+
+
+def run(request: RmdConfigRequest, context: RunContext) -> Obj:
     """rmd_config: what the object asks for; with nodes, what it says of them."""
-    client = connect(params)
+    client = connect(request.connection)
     config = client.get(CONFIG, CONFIG_NAME, HOME_NAMESPACE)
     if config is None:
         return {"changed": False, "found": False, "options": {}}
     result: Obj = {"changed": False, "found": True, "options": options_of(config.get("spec") or {})}
-    if params.get("nodes") is not None:
-        result |= _tell(client, config, params, context)
+    if request.nodes is not None:
+        result |= _tell(client, config, request.nodes, request.problem, context)
     return result
 
 
@@ -40,10 +53,11 @@ def options_of(spec: Mapping[str, Any]) -> Obj:
     return options
 
 
-def _tell(client: Client, config: Obj, params: Mapping[str, Any], context: RunContext) -> Obj:
+def _tell(
+    client: Client, config: Obj, names: Sequence[str], problem: str, context: RunContext
+) -> Obj:
     before = config.get("status") or {}
     generation = int(config["metadata"].get("generation", 1))
-    problem = str(params.get("problem") or "")
     ready = condition(
         before.get("conditions") or [],
         "Ready",
@@ -54,7 +68,7 @@ def _tell(client: Client, config: Obj, params: Mapping[str, Any], context: RunCo
         generation=generation,
     )
     status = {
-        "nodes": sorted(params["nodes"]),
+        "nodes": sorted(names),
         "observedGeneration": generation,
         "conditions": [ready],
     }
@@ -62,7 +76,8 @@ def _tell(client: Client, config: Obj, params: Mapping[str, Any], context: RunCo
         return {}
     if not context.check_mode:
         client.patch(CONFIG, CONFIG_NAME, HOME_NAMESPACE, {"status": status}, subresource="status")
-    nodes = make_diff(
-        f"the nodes of RmdConfig {CONFIG_NAME}", before.get("nodes") or (), params["nodes"]
-    )
+    nodes = make_diff(f"the nodes of RmdConfig {CONFIG_NAME}", before.get("nodes") or (), names)
     return {"changed": True, **context.show([nodes])}
+
+
+TASK = Task(RmdConfigRequest, run)

@@ -9,12 +9,15 @@ import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from dataclasses import dataclass
 
 from .._cluster.api_client.client import Client, connect
+from .._cluster.api_client.connection_request import ConnectionRequest
 from .._json import Obj
 from .._runs.context import RunContext
+from .._runs.task import Task
 from .daemon.daemons import select_nodes
+from .daemon.daemons_request import DaemonsRequest, NodeChoice
 from .node_backends import open_fleet
 from .nodes.node_fleet import Fleet
 from .nodes.node_lease import all_saved
@@ -27,16 +30,28 @@ from .rmd_errors import RmdError
 AGAIN_S = 1.0
 
 
-def run(params: Mapping[str, Any], _context: RunContext) -> Obj:
+@dataclass(frozen=True)
+class RmdInfoRequest:
+    """What rmd_info is to say, and of which nodes. parallel: nodes at once. failure_grace: seconds
+    in which nodes that do not answer are asked again."""
+
+    connection: ConnectionRequest
+    daemons: DaemonsRequest
+    chosen: NodeChoice
+    parallel: int
+    failure_grace: int
+
+
+def run(request: RmdInfoRequest, _context: RunContext) -> Obj:
     """rmd_info. A node that cannot be asked is a finding, not a failure."""
-    client = connect(params)
-    nodes = select_nodes(client, params)
+    client = connect(request.connection)
+    nodes = select_nodes(client, request.chosen)
     saved = all_saved(client)
-    patience = time.monotonic() + params["failure_grace"]
-    found, requests = _query_all(client, params, nodes)
+    patience = time.monotonic() + request.failure_grace
+    found, requests = _query_all(client, request, nodes)
     while (silent := _silent(found)) and time.monotonic() < patience:
         time.sleep(AGAIN_S)
-        again, more = _query_all(client, params, silent)
+        again, more = _query_all(client, request, silent)
         found |= again
         requests = dict(Counter(requests) + Counter(more))
     for node, entry in found.items():
@@ -49,10 +64,10 @@ def _silent(found: Mapping[str, Obj]) -> list[str]:
 
 
 def _query_all(
-    client: Client, params: Mapping[str, Any], nodes: Sequence[str] | None
+    client: Client, request: RmdInfoRequest, nodes: Sequence[str] | None
 ) -> tuple[dict[str, Obj], dict[str, int]]:
-    with open_fleet(client, params, nodes) as fleet:
-        with ThreadPoolExecutor(max(1, params["parallel"]), thread_name_prefix="rmd") as pool:
+    with open_fleet(client, request.daemons, nodes) as fleet:
+        with ThreadPoolExecutor(max(1, request.parallel), thread_name_prefix="rmd") as pool:
             found = list(pool.map(lambda node: _query_node(node, fleet), fleet.writers))
         return {entry["node"]: entry for entry in found}, fleet.requests
 
@@ -86,3 +101,6 @@ def _query_node(node: str, fleet: Fleet) -> Obj:
     except RmdError as error:
         shown |= {"kind": error.kind, "message": str(error)}
     return shown
+
+
+TASK = Task(RmdInfoRequest, run)

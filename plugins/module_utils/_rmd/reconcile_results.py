@@ -17,7 +17,7 @@ from .nodes.node_results import FAILED, UNCHANGED
 from .objects.operator_names import L3_CACHE_WAYS
 from .objects.reconcile import Reconciliation
 from .objects.view import View
-from .objects.workload_spec import Name
+from .objects.workload_spec import Declared, Name
 from .objects.workload_state import OnNode
 from .pods.automatic import Automatic
 
@@ -34,26 +34,8 @@ def make(
     pods: Sequence[Obj],
 ) -> Obj:
     """The result, but for changed and requests."""
-    workloads = []
-    for entry in reconciliation.declared:
-        here = states[entry.name]
-        bad = {node: state for node, state in here.items() if not state.outcome.is_good}
-        workloads.append(
-            {
-                "namespace": entry.name.namespace,
-                "name": entry.name.name,
-                "uuid": entry.uuid,
-                "ready": bool(here) and not bad and not entry.problem and not entry.is_deleted,
-                "deleted": entry.is_deleted,
-                "problem": entry.problem,
-                "enforced": bool(here)
-                and all(state.outcome.is_enforced for state in here.values()),
-                "nodes": {node: state.outcome.value for node, state in here.items()},
-                "failures": {node: state.why for node, state in bad.items()},
-            }
-        )
     return {
-        "workloads": workloads,
+        "workloads": [_workload(entry, states[entry.name]) for entry in reconciliation.declared],
         "nodes": [_node(view) for view in reconciliation.seen if _is_shown(view)],
         "pods": list(pods),
         "offered": dict(offered),
@@ -61,16 +43,26 @@ def make(
     }
 
 
+def _workload(entry: Declared, here: Mapping[str, OnNode]) -> Obj:
+    """How an RmdWorkload stands. here: by node."""
+    bad = {node: state for node, state in here.items() if not state.outcome.is_good}
+    return {
+        "namespace": entry.name.namespace,
+        "name": entry.name.name,
+        "uuid": entry.uuid,
+        "ready": bool(here) and not bad and not entry.problem and not entry.is_deleted,
+        "deleted": entry.is_deleted,
+        "problem": entry.problem,
+        "enforced": bool(here) and all(state.outcome.is_enforced for state in here.values()),
+        "nodes": {node: state.outcome.value for node, state in here.items()},
+        "failures": {node: state.why for node, state in bad.items()},
+    }
+
+
 def judged(result: Obj) -> Obj:
     """The result; raises EnablementError, which carries it, where a workload is not as it is asked
     for."""
-    problems = []
-    for row in result["workloads"]:
-        why = row["problem"] or next(
-            (f"{node}: {why}" for node, why in row["failures"].items()), ""
-        )
-        if why:
-            problems.append(f"{row['namespace']}/{row['name']} ({why})")
+    problems = [text for row in result["workloads"] if (text := _problem(row))]
     pods = [
         f"{row['pod']} ({row['why'].rstrip('.')})" for row in result["pods"] if not row["workload"]
     ]
@@ -87,6 +79,13 @@ def judged(result: Obj) -> Obj:
     )
     error.result = result
     raise error
+
+
+def _problem(row: Obj) -> str:
+    """A workload, and why it is not as asked for; of several nodes the first. "" where it is."""
+    whys = [row["problem"], *(f"{node}: {why}" for node, why in row["failures"].items())]
+    why = next(filter(None, whys), "")
+    return f"{row['namespace']}/{row['name']} ({why})" if why else ""
 
 
 def _counted(number: int, kind: str) -> str:
@@ -122,7 +121,7 @@ def _is_shown(view: View) -> bool:
         view.report is None
         or view.snapshot is None
         or bool(view.refused)
-        or view.report.outcome != UNCHANGED
+        or view.report.fate.outcome != UNCHANGED
     )
 
 

@@ -10,23 +10,27 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Optional
 
 from .._cluster import batch
 from .._cluster.api_client.client import Client, connect
+from .._cluster.api_client.connection_request import ConnectionRequest
 from .._cluster.api_objects.diff import make_diff
 from .._cluster.api_objects.object_conditions import condition
 from .._errors import EnablementError
 from .._json import Obj
 from .._runs.context import RunContext
 from .._runs.guard import Guard, given_back
+from .._runs.task import Task
+from .daemon.daemons_request import DaemonsRequest
 from .node_backends import open_fleet
 from .nodes.execute import each, execute, node_runs
-from .nodes.node_results import KEEP, NodeJob, WriteSettings
+from .nodes.node_results import KEEP, NodeJob, NodeReport, WriteSettings
+from .nodes.node_run import NodeRun
 from .objects import capacity, object_store
 from .objects.node_state import is_ours
 from .objects.operator_names import CONFIG, FINALIZER, NODE_STATE, WORKLOAD
-from .objects.workload_state import removed_status
+from .objects.workload_state import REMOVED, removed_status
 from .rmd_rights import RECIPE
 
 
@@ -47,11 +51,23 @@ class _Leftovers:
         return any(vars(self).values())
 
 
-def run(params: Mapping[str, Any], context: RunContext) -> Obj:
+@dataclass(frozen=True)
+class RmdReleaseRequest:
+    """What rmd_release is to do. parallel: nodes at once. free: also take all workloads off the
+    nodes that answer."""
+
+    connection: ConnectionRequest
+    daemons: DaemonsRequest
+    run_id: Optional[str]
+    parallel: int
+    free: bool
+
+
+def run(request: RmdReleaseRequest, context: RunContext) -> Obj:
     """rmd_release: no workload runs, our finalizer off all RmdWorkloads, no cache ways on nodes, no
     RmdNodeStates, and nothing that says Ready."""
-    client = connect(params)
-    freed, problems = _free(client, params, context)
+    client = connect(request.connection)
+    freed, problems = _free(client, request, context) if request.free else ({}, [])
     left = _leftovers(client, context)
     result: Obj = {
         "changed": bool(freed) or left.is_there,
@@ -105,9 +121,7 @@ def _config_status(config: Obj, context: RunContext) -> list[tuple[Obj, Obj]]:
     ready = condition(
         before.get("conditions") or [],
         "Ready",
-        False,
-        "Removed",
-        "RMD was removed from the cluster",
+        *REMOVED,
         now=context.clock(),
         generation=int(config["metadata"].get("generation") or 0),
     )
@@ -134,34 +148,40 @@ def _released(result: Obj) -> Iterator[str]:
 
 
 def _free(
-    client: Client, params: Mapping[str, Any], context: RunContext
+    client: Client, request: RmdReleaseRequest, context: RunContext
 ) -> tuple[dict[str, list[str]], list[str]]:
     """Take all workloads off all nodes that answer; (node -> uuids that went, why others did not)."""
-    if not params["free"]:
-        return {}, []
+    settings = WriteSettings(
+        on_partial_failure=KEEP, parallel=request.parallel, check_mode=context.check_mode
+    )
     try:
-        with open_fleet(client, params, None) as fleet:
-            settings = WriteSettings(
-                on_partial_failure=KEEP, parallel=params["parallel"], check_mode=context.check_mode
-            )
+        with open_fleet(client, request.daemons) as fleet:
             runs = node_runs(client, fleet, fleet.writers, settings, context)
-            each(runs, lambda run: run.observe(required=False), settings)
-            for run in runs:
-                there = run.snapshot.running if run.snapshot else ()
-                run.decide(NodeJob(absent=[found.uuid for found in there if found.uuid]))
-            execute([run for run in runs if run.job.absent], settings)
+            _remove_all(runs, settings)
     except EnablementError as error:
         return {}, [str(error)]
     reports = [run.report for run in runs]
-    problems = [str(report.error) for report in reports if report.error]
-    freed = {
-        report.node: [
-            write.uuid for write in report.writes if write.action == "delete" and not write.problem
-        ]
-        for report in reports
-    }
+    problems = [str(report.fate.error) for report in reports if report.fate.error]
+    freed = {report.node: _removed(report) for report in reports}
     return {node: uuids for node, uuids in freed.items() if uuids}, problems
+
+
+def _remove_all(runs: Sequence[NodeRun], settings: WriteSettings) -> None:
+    """Whatever runs on these nodes, whoever made it."""
+    each(runs, lambda run: run.observe(required=False), settings)
+    for run in runs:
+        there = run.snapshot.running if run.snapshot else ()
+        run.decide(NodeJob(absent=[found.uuid for found in there if found.uuid]))
+    execute([run for run in runs if run.job.absent], settings)
+
+
+def _removed(report: NodeReport) -> list[str]:
+    """The uuids that went."""
+    return [write.uuid for write in report.writes if write.action == "delete" and not write.problem]
 
 
 def _title(metadata: Mapping[str, Any]) -> str:
     return f"{metadata['namespace']}/{metadata['name']}"
+
+
+TASK = Task(RmdReleaseRequest, run)

@@ -190,6 +190,11 @@ class RunningWorkload:
     body: Mapping[str, Any] = field(compare=False, repr=False)
     has_more: bool = False
 
+    @classmethod
+    def expected(cls, workload: Workload) -> RunningWorkload:
+        """One that nothing has made yet."""
+        return cls(id="", status="", cos_name="", origin="", workload=workload, body={})
+
     @property
     def uuid(self) -> str:
         """The uuid; "" for a workload that somebody made without one."""

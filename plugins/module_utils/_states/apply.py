@@ -11,10 +11,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence, Set
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal, Optional
 
 from .._cluster.api_client.api_errors import UnknownKind
 from .._cluster.api_client.client import connect
+from .._cluster.api_client.connection_request import ConnectionRequest
 from .._cluster.api_objects.changes import Change
 from .._cluster.api_objects.labels import KERNEL, fact_label, state_of
 from .._cluster.api_objects.objects import ObjectKey, key_of
@@ -26,6 +27,7 @@ from .._recipes.loading.recipe import State
 from .._recipes.render import RenderedState, check_recipe, render_images, render_notes
 from .._runs.context import RunContext
 from .._runs.guard import Guard, given_back
+from .._runs.task import Task
 from . import validate
 from .cleanup import remove
 from .cleanup.ownership import find_owned, gone_states
@@ -33,12 +35,15 @@ from .cleanup.prune import candidates, decide
 from .desired import Desired
 from .later_changes import LaterChanges
 from .on_nodes.adopted_pods import label_pods
-from .on_nodes.strays import refuse_left_out_in_use
+from .on_nodes.strays import MembershipRequest, refuse_left_out_in_use
 from .preflight import refuse_missing_rights
 from .preparation.foreign import refuse_foreign_plugin, refuse_rival_plugins, refuse_rivals
+from .preparation.image_facts import ImageRequest
 from .preparation.prepare import choose, prepare, tell_differences, with_requirements
+from .preparation.recipe_request import RecipeRequest
 from .preparation.shared import refuse_shared
 from .preparation.tags import Tags
+from .proof_request import ProofRequest
 from .record import adopted, record_spec, record_store
 from .staging import Stage, Staged, acts, divide, members_of
 
@@ -56,33 +61,72 @@ class Planned:
         return [change for change in self.changes if change.action != "unchanged"]
 
 
-def run(params: Mapping[str, Any], context: RunContext) -> Obj:
+@dataclass(frozen=True, kw_only=True)
+class StateApplyRequest:
+    """Which states to apply, or to remove, and how.
+
+    discovery: the result of nfd_info. adopt: take over what somebody else has made. recreate:
+    delete and make anew what cannot be changed. force: remove also what is in use.
+    with_requirements: also what the states require. wait_timeout: seconds until removed objects
+    have to be gone.
+    """
+
+    connection: ConnectionRequest
+    given: RecipeRequest
+    run_id: Optional[str] = None
+    states: Optional[Sequence[str]] = None
+    role: Optional[str] = None
+    tags: Optional[Sequence[str]] = None
+    skip_tags: Optional[Sequence[str]] = None
+    with_requirements: bool = False
+    state: Literal["present", "absent"] = "present"
+    discovery: Optional[Mapping[str, Any]] = None
+    images: ImageRequest
+    membership: MembershipRequest
+    adopt: bool = False
+    recreate: bool = False
+    force: bool = False
+    wait_timeout: int = 300
+    proving: ProofRequest
+
+
+def run(request: StateApplyRequest, context: RunContext) -> Obj:
     """Apply (or remove) the chosen states of a recipe."""
-    client = connect(params)
-    prepared = prepare(params, context, client)
-    tags = Tags.of(params)
-    chosen = choose(prepared.recipe, params.get("states"), params.get("role"), tags)
-    if params["state"] == "absent":
-        return remove.states(client, prepared, chosen, params, context)
-    if not params.get("discovery") and not tags.given:
+    client = connect(request.connection)
+    present = request.state == "present"
+    prepared = prepare(request.given, context, client, complete=present)
+    tags = Tags.of(request.tags, request.skip_tags)
+    chosen = choose(prepared.recipe, request.states, request.role, tags)
+    if not present:
+        return remove.states(
+            client,
+            prepared,
+            chosen,
+            context,
+            force=request.force,
+            timeout_s=float(request.wait_timeout),
+        )
+    if not request.discovery and not tags.given:
         tell_differences(prepared, context)
     required: Sequence[State] = ()
-    if params["with_requirements"]:
+    if request.with_requirements:
         every = with_requirements(prepared.recipe, chosen)
         chosen, required = every, [state for state in every if state not in chosen]
     proven = required
-    if params["wait"] and tags.validates:
+    if request.proving.wait and tags.validates:
         proven = list(prepared.recipe.states.values()) if tags.given else chosen
     # Who proves looks at the nodes as they are; who does not may take them as the run has found
     # them.
     desired = Desired(
-        client, prepared, {**params, "discovery": None} if proven else params, context.clock
+        client,
+        prepared,
+        request.membership,
+        request.images,
+        context.clock,
+        discovery=None if proven else request.discovery,
     )
-    # What is required is waited for in any case.
-    application = _Application(
-        desired, chosen, proven, {**params, "wait": True} if required else params, context
-    )
-    if not (params["wait"] and proven):
+    application = _Application(desired, chosen, proven, request, context)
+    if not (request.proving.wait and proven):
         return application.run()
     with given_back(client, prepared.recipe.name, context):
         return application.run()
@@ -96,7 +140,7 @@ class _Application:
         desired: Desired,
         chosen: Sequence[State],
         proven: Sequence[State],
-        params: Mapping[str, Any],
+        request: StateApplyRequest,
         context: RunContext,
     ) -> None:
         self.desired = desired
@@ -104,7 +148,7 @@ class _Application:
         self.recipe = desired.recipe
         self.names = [state.name for state in chosen]
         self.proven = proven
-        self.params = params
+        self.request = request
         self.context = context
         self.rendered: Mapping[str, RenderedState] = {
             name: desired.rendered[name] for name in self.names
@@ -123,11 +167,11 @@ class _Application:
         refuse_rivals(self.client, self.recipe, self.desired.facts.options_of(None))
         if record is None:
             refuse_shared(self.client, self.desired.prepared, self.desired.discovery)
-        if record is None and not self.params["adopt"]:
+        if record is None and not self.request.adopt:
             refuse_foreign_plugin(
                 self.recipe, self.desired.discovery, lambda: self.desired.foreign_plugins
             )
-        if not self.params["adopt"]:
+        if not self.request.adopt:
             refuse_rival_plugins(self.recipe, self.desired.rival_plugins)
         planned, later = self._plan(record), None
         if planned.differing:
@@ -158,8 +202,10 @@ class _Application:
             )
         self.context.tell_changes(planned.differing)
         if self.proven:
+            # What is required is waited for in any case: that is why it is here.
+            proving = replace(self.request.proving, wait=True)
             report = validate.prove(
-                self.desired, self.proven, self.params, self.context, self.guard, later
+                self.desired, self.proven, proving, self.context, self.guard, later=later
             )
             return self._with_report(self._result(planned, later), report)
         if later and later.left:
@@ -181,7 +227,7 @@ class _Application:
             self._groups_in_use(),
             self._groups_kept(),
             bool(discovery.matched),
-            bool(self.params["allow_empty"]),
+            self.request.membership.allow_empty,
             {(name, group) for name, item in self.rendered.items() for group in item.turned_off},
         )
         taken_over = adopted.read(record)
@@ -198,9 +244,9 @@ class _Application:
             self.client,
             objects,
             live=live,
-            adopt=bool(self.params["adopt"]),
+            adopt=self.request.adopt,
             owner=self.desired.prepared.applyset_id,
-            recreate=bool(self.params["recreate"]),
+            recreate=self.request.recreate,
             awaited=awaited,
             renewed=self._renewed(objects),
         )
@@ -421,3 +467,6 @@ def _row(change: Change) -> Obj:
     if change.note:
         row["note"] = change.note
     return row
+
+
+TASK = Task(StateApplyRequest, run)

@@ -9,11 +9,13 @@ from ansible_collections.hardware.enablement.plugins.module_utils._rmd.nodes.act
     Action,
     plan,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils._rmd.nodes.agents import Report
 from ansible_collections.hardware.enablement.plugins.module_utils._rmd.nodes.checks import check
 from ansible_collections.hardware.enablement.plugins.module_utils._rmd.nodes.node_machine import (
     Dialect,
     Machine,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd.nodes.report_fields import (
+    Report,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._rmd.nodes.rules import (
     rounding,

@@ -50,9 +50,8 @@ def found(*pods: Obj) -> Endpoint:
 
 
 def test_by_the_ports_name() -> None:
-    assert found(pod()) == Endpoint(
-        "n1", "intel-rmd", "rmd-1", True, 8443, "10.1.2.3", "192.0.2.1", 18443
-    )
+    addresses = {"pod_ip": ("10.1.2.3", 8443), "host_port": ("192.0.2.1", 18443)}
+    assert found(pod()) == Endpoint("n1", "intel-rmd", "rmd-1", True, 8443, addresses)
     assert not found(pod("rmd-1", DEBUG)).tls
     assert found(pod("rmd-1", DEBUG, TLS)).tls
 

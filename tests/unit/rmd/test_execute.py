@@ -25,10 +25,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils._rmd.daemon.ht
 from ansible_collections.hardware.enablement.plugins.module_utils._rmd.nodes.actions import (
     RELEASING_UUID,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils._rmd.nodes.agents import (
-    Agent,
-    Report,
-)
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd.nodes.agents import Agent
 from ansible_collections.hardware.enablement.plugins.module_utils._rmd.nodes.execute import (
     each,
     execute,
@@ -48,6 +45,9 @@ from ansible_collections.hardware.enablement.plugins.module_utils._rmd.nodes.nod
     NodeJob,
     NodeReport,
     WriteSettings,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd.nodes.report_fields import (
+    Report,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._rmd.rmd_errors import RmdError
 from ansible_collections.hardware.enablement.plugins.module_utils._rmd.workloads import Workload
@@ -105,7 +105,7 @@ class Bed:
         self.client = fake.client()
         self.servers = {name: RmdServer(resctrl=folder / name).start() for name in NODES}
         self.daemons = {name: self._daemon(name) for name in NODES}
-        assert [report.outcome for report in self.run(OLD, OTHER)] == [CHANGED] * 2
+        assert [report.fate.outcome for report in self.run(OLD, OTHER)] == [CHANGED] * 2
         self.cluster.writes.clear()
         self.marks = {name: server.mark() for name, server in self.servers.items()}
 
@@ -166,7 +166,7 @@ def bed(fake: FakeServer, tmp_path: Path) -> Iterator[Bed]:
 
 
 def outcomes(reports: list[NodeReport]) -> list[str]:
-    return [report.outcome for report in reports]
+    return [report.fate.outcome for report in reports]
 
 
 def test_a_failure_undoes_what_was_done_on_all_nodes(bed: Bed) -> None:
@@ -200,7 +200,7 @@ def test_nothing_is_written_where_one_node_would_refuse(bed: Bed) -> None:
 def test_what_rmd_would_refuse_is_never_sent(bed: Bed) -> None:
     reports = bed.run(workload("x", 3))
     assert outcomes(reports) == [FAILED, FAILED]
-    assert "core 3 of workload x belongs to workload v" in str(reports[0].error)
+    assert "core 3 of workload x belongs to workload v" in str(reports[0].fate.error)
     assert [bed.sent(name) for name in NODES] == [[], []]
 
 
@@ -209,8 +209,8 @@ def test_a_node_that_another_run_holds_is_not_written_to(bed: Bed) -> None:
         holderIdentity="another", renewTime="2999-01-01T00:00:00.000000Z"
     )
     reports = bed.run(NEW)
-    assert reports[0].error is not None
-    assert reports[0].error.kind == "locked"
+    assert reports[0].fate.error is not None
+    assert reports[0].fate.error.kind == "locked"
     assert [bed.sent(name) for name in NODES] == [[], []]
 
 
@@ -225,8 +225,8 @@ def test_a_lease_that_was_lost_is_noticed_before_the_next_request(bed: Bed) -> N
 
     bed.cluster._patch = lose  # type: ignore[method-assign]
     reports = bed.run(NEW)
-    assert reports[0].error is not None
-    assert reports[0].error.kind == "locked"
+    assert reports[0].fate.error is not None
+    assert reports[0].fate.error.kind == "locked"
     assert bed.sent("n1") == []
 
 
@@ -256,22 +256,22 @@ def test_check_mode_holds_nothing_and_sends_nothing(bed: Bed) -> None:
 def test_what_rmd_only_says_is_looked_at_again(bed: Bed) -> None:
     bed.servers["n1"].faults.inject(Injection("DELETE", status=200))
     (first, second) = bed.run(absent=("w",))
-    assert first.error is not None
-    assert first.error.kind == "no_effect"
-    assert second.outcome == WITHHELD
+    assert first.fate.error is not None
+    assert first.fate.error.kind == "no_effect"
+    assert second.fate.outcome == WITHHELD
 
 
 def test_what_the_kernel_does_not_do_is_posted_again_and_nothing_else(bed: Bed) -> None:
     bed.servers["n1"].node.resctrl.take_back("COS2", ())
     (first, second) = bed.run(OLD, OTHER)
-    assert (first.outcome, second.outcome) == (CHANGED, "unchanged")
+    assert (first.fate.outcome, second.fate.outcome) == (CHANGED, "unchanged")
     assert [(write.uuid, write.action) for write in first.writes] == [
         ("w", "replace"),
         ("v", "keep"),
     ]
     assert (bed.sent("n1"), bed.sent("n2")) == (["DELETE", "POST"], [])
-    assert first.after is not None
-    assert first.after.broken == {}
+    assert first.seen.after is not None
+    assert first.seen.after.broken == {}
 
 
 def test_a_wrong_socket_is_posted_until_it_is_the_right_one(bed: Bed) -> None:
@@ -280,18 +280,18 @@ def test_a_wrong_socket_is_posted_until_it_is_the_right_one(bed: Bed) -> None:
     posts = iter([1.0, 0.0])
     server.node.faults.mistakes_sockets = lambda: bool(next(posts, 0.0))  # type: ignore[method-assign]
     (first, _second) = bed.run(OLD, OTHER, workload("x", 5))
-    assert (first.outcome, first.error) == (CHANGED, None)
+    assert (first.fate.outcome, first.fate.error) == (CHANGED, None)
     assert bed.sent("n1") == ["POST", "DELETE", "POST"]
 
 
 def test_what_never_comes_to_be_in_force_is_said_and_left_or_undone(bed: Bed) -> None:
     bed.servers["n1"].faults.wrong_socket = 1.0
     (first, second) = bed.run(OLD, OTHER, workload("x", 5), on_partial_failure="keep")
-    assert first.error is not None
-    assert first.error.kind == "not_in_force"
-    assert "it has all 11 ways of its cache 1 instead of 2" in first.error.why
+    assert first.fate.error is not None
+    assert first.fate.error.kind == "not_in_force"
+    assert "it has all 11 ways of its cache 1 instead of 2" in first.fate.error.why
     assert bed.sent("n1") == ["POST", *["DELETE", "POST"] * 2]
-    assert (first.outcome, second.outcome) == (FAILED, CHANGED)
+    assert (first.fate.outcome, second.fate.outcome) == (FAILED, CHANGED)
     assert outcomes(bed.run(OLD, OTHER, workload("y", 6))) == [ROLLED_BACK, WITHHELD]
     assert "y" not in {uuid for uuid, _cache in bed.run_on("n1") + bed.run_on("n2")}
 
@@ -311,7 +311,7 @@ def test_cores_that_a_lost_database_has_left_are_freed(bed: Bed) -> None:
         "COS3": "1-2",
     }
     assert [uuid for uuid, _cache in bed.run_on("n1")] == ["w"]
-    assert bed.run(OLD)[0].outcome == "unchanged"
+    assert bed.run(OLD)[0].fate.outcome == "unchanged"
 
 
 def test_nothing_counts_after_a_boot(bed: Bed) -> None:
@@ -321,14 +321,14 @@ def test_nothing_counts_after_a_boot(bed: Bed) -> None:
     fleet = Fleet({"n1": bed.daemons["n1"]}, agents)
     (report,) = converge(bed.client, fleet, job, settings, RunContext(run_id="run-1"))
     assert [write.action for write in report.writes] == ["replace", "replace"]
-    assert report.outcome == CHANGED
+    assert report.fate.outcome == CHANGED
 
 
 def test_without_a_word_of_the_agent_nothing_is_sent_but_workloads_can_go(bed: Bed) -> None:
     bed.mute = {"n1"}
     (first, second) = bed.run(NEW, on_partial_failure="keep")
-    assert first.error is not None
-    assert (first.error.kind, bed.sent("n1")) == ("unverified", [])
-    assert second.outcome == CHANGED
+    assert first.fate.error is not None
+    assert (first.fate.error.kind, bed.sent("n1")) == ("unverified", [])
+    assert second.fate.outcome == CHANGED
     assert outcomes(bed.run(absent=("w", "v"))) == [CHANGED, CHANGED]
     assert bed.run_on("n1") == []

@@ -8,6 +8,10 @@ from __future__ import annotations
 import pytest
 
 from ansible_collections.hardware.enablement.plugins.module_utils._errors import InvalidInput
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd.daemon.daemons_request import (
+    DaemonsRequest,
+    TlsRequest,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils._rmd.node_backends import (
     open_fleet,
 )
@@ -28,7 +32,7 @@ from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.sta
 )
 
 __all__ = ["fake"]
-PARAMS = {"namespace": "intel-rmd", "tls_secret": "intel-rmd-client", "endpoint": "pod_ip"}
+REQUEST = DaemonsRequest(TlsRequest("intel-rmd-client"), "intel-rmd")
 
 
 def pod(component: str, **labels: str) -> Obj:
@@ -54,7 +58,7 @@ def test_a_daemon_that_is_about_to_go_needs_no_certificate(
     cluster = ScriptedCluster(fake)
     cluster.put("pods", pod("daemon"))
     cluster.put("pods", pod("agent", **{BACK_END_LABEL: RESCTRL}))
-    with open_fleet(fake.client(), PARAMS, nodes) as fleet:
+    with open_fleet(fake.client(), REQUEST, nodes) as fleet:
         assert {node: writer.dialect for node, writer in fleet.writers.items()} == {
             "n1": Dialect.RESCTRL
         }
@@ -69,6 +73,6 @@ def test_a_daemon_whose_agent_only_looks_is_spoken_to_with_its_certificate(
     cluster.put("pods", pod("agent"))
     with (
         pytest.raises(InvalidInput, match="intel-rmd-client"),
-        open_fleet(fake.client(), PARAMS, None),
+        open_fleet(fake.client(), REQUEST),
     ):
         pass

@@ -18,6 +18,7 @@ from typing import Optional
 
 from ..._http import pki
 from ..._http.pki import Pair
+from ..._schema.requests import ParameterGroup
 from ..daemon.endpoints import server_name
 
 AUTO, CERTIFICATES, AUTHORITY = "auto", "certificates", "authority"
@@ -35,7 +36,7 @@ class Stored:
 
 
 @dataclass(frozen=True)
-class CertificateSettings:
+class CertificateSettings(ParameterGroup):
     """How long certificates last and when they are made anew. renew: auto, or what to make anew
     now."""
 
@@ -81,21 +82,18 @@ def decide(
     else:
         found = pki.observe(client.certificate, authority.certificate)
         end = found.not_after if found else end
-    kept = (
-        {}
-        if why
-        else {node: pair for node, pair in stored.servers.items() if node in nodes or not nodes}
-    )
-    missing = [node for node in nodes if node not in kept]
-    servers = {
-        **kept,
-        **{
-            node: pki.issue_server(authority, "intel-rmd daemon", [server_name(node)], now, end)
-            for node in missing
-        },
-    }
+    servers = {} if why else _kept(stored.servers, nodes)
+    issued = tuple(node for node in nodes if node not in servers)
+    for node in issued:
+        names = [server_name(node)]
+        servers[node] = pki.issue_server(authority, "intel-rmd daemon", names, now, end)
     removed = tuple(sorted(set(stored.servers) - set(servers)))
-    return WantedCertificates(authority, client, servers, why, tuple(missing), removed)
+    return WantedCertificates(authority, client, servers, why=why, issued=issued, removed=removed)
+
+
+def _kept(servers: Mapping[str, Pair], nodes: Sequence[str]) -> dict[str, Pair]:
+    """The servers' certificates that stay under their authority."""
+    return {node: pair for node, pair in servers.items() if node in nodes or not nodes}
 
 
 def fingerprint(trust: Mapping[str, str], shared: str = "") -> str:
@@ -140,10 +138,16 @@ def _why_new(
         return "the client certificate is not one of this authority"
     if found.not_after < soon:
         return f"they end on {found.not_after:%Y-%m-%d}"
-    for node in sorted(set(nodes) & set(stored.servers)):
-        server = pki.observe(stored.servers[node].certificate, authority.certificate)
-        if server is None or not server.issued or server_name(node) not in server.names:
-            return f"the certificate of node {node} is not one of this authority for it"
-        if server.not_after < soon:
-            return f"the certificate of node {node} ends on {server.not_after:%Y-%m-%d}"
+    here = sorted(set(nodes) & set(stored.servers))
+    whys = (_why_not_kept(node, stored.servers[node], authority, soon) for node in here)
+    return next(filter(None, whys), "")
+
+
+def _why_not_kept(node: str, pair: Pair, authority: Pair, soon: datetime) -> str:
+    """What is wrong with the certificate of a node's daemon; "" for nothing."""
+    server = pki.observe(pair.certificate, authority.certificate)
+    if server is None or not server.issued or server_name(node) not in server.names:
+        return f"the certificate of node {node} is not one of this authority for it"
+    if server.not_after < soon:
+        return f"the certificate of node {node} ends on {server.not_after:%Y-%m-%d}"
     return ""

@@ -7,11 +7,13 @@ written."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timezone
-from typing import Any, Optional
+from typing import Literal, Optional
 
 from ..._cluster.api_client.api_errors import Forbidden
 from ..._cluster.api_client.client import Client, connect
+from ..._cluster.api_client.connection_request import ConnectionRequest
 from ..._cluster.api_objects.diff import Diff, make_diff
 from ..._errors import EnablementError, InvalidInput
 from ..._http import pki
@@ -19,6 +21,8 @@ from ..._http.pki import Pair
 from ..._json import Obj
 from ..._runs.context import RunContext
 from ..._runs.guard import Guard, given_back
+from ..._runs.task import Task
+from ..._schema.requests import ParameterGroup
 from ..._times import timestamp
 from ..rmd_rights import RECIPE
 from . import lifetimes, secret_objects
@@ -32,27 +36,52 @@ _SELECTOR = ",".join(
 )
 
 
-def run(params: Mapping[str, Any], context: RunContext) -> Obj:
+@dataclass(frozen=True)
+class CertificateSource(ParameterGroup):
+    """Who makes the certificates. server_secret: of provided ones, the name of the Secret with the
+    one that all daemons show; None where each has its own."""
+
+    source: Literal["generated", "provided"]
+    server_secret: Optional[str]
+
+
+@dataclass(frozen=True)
+class RmdCertificatesRequest:
+    """What rmd_certificates is to do. nodes: those that get a certificate."""
+
+    connection: ConnectionRequest
+    settings: CertificateSettings
+    made: CertificateSource
+    run_id: Optional[str]
+    state: Literal["present", "absent"]
+    namespace: str
+    nodes: Sequence[str]
+
+
+def run(request: RmdCertificatesRequest, context: RunContext) -> Obj:
     """rmd_certificates: make, renew, take over or remove what daemons and clients prove themselves
     with."""
-    client = connect(params)
+    client = connect(request.connection)
     guard = Guard(client, RECIPE, context)
     with given_back(client, RECIPE, context):
-        if params["state"] == "absent":
-            return _remove(client, params["namespace"], guard, context)
-        if params["source"] == PROVIDED:
-            return _take_over(client, params, guard, context)
-        return _generate(client, params, guard, context)
+        if request.state == "absent":
+            return _remove(client, request.namespace, guard, context)
+        if request.made.source == PROVIDED:
+            return _take_over(client, request, guard, context)
+        return _generate(client, request, guard, context)
 
 
-def _generate(client: Client, params: Mapping[str, Any], guard: Guard, context: RunContext) -> Obj:
+def _generate(
+    client: Client, request: RmdCertificatesRequest, guard: Guard, context: RunContext
+) -> Obj:
     if not pki.AVAILABLE:
         raise EnablementError(
             "Certificates cannot be made",
             why="the Python package cryptography is missing where this runs",
             todo="install cryptography 42 or newer, or bring certificates of your own (rmd_certificates: provided)",
         )
-    settings, namespace = _settings(params), str(params["namespace"])
+    settings, namespace = request.settings, request.namespace
+    _refuse_contradiction(settings)
     trust = client.get(client.kind("v1", "ConfigMap"), secret_objects.TRUST, namespace)
     secrets = _secrets(client, namespace, context, "renewal")
     if secrets is None:
@@ -63,7 +92,7 @@ def _generate(client: Client, params: Mapping[str, Any], guard: Guard, context: 
     if secret_objects.CLIENT not in secrets:
         _refuse_foreign(client, namespace)
     now = datetime.fromtimestamp(context.clock(), timezone.utc)
-    wanted = lifetimes.decide(stored, sorted(set(params["nodes"])), settings, now)
+    wanted = lifetimes.decide(stored, sorted(set(request.nodes)), settings, now)
     live = {**secrets, secret_objects.TRUST: trust}
     writes = [
         obj
@@ -82,14 +111,16 @@ def _generate(client: Client, params: Mapping[str, Any], guard: Guard, context: 
     return {**result, **context.show([_diff(stored.servers, wanted)])}
 
 
-def _take_over(client: Client, params: Mapping[str, Any], guard: Guard, context: RunContext) -> Obj:
+def _take_over(
+    client: Client, request: RmdCertificatesRequest, guard: Guard, context: RunContext
+) -> Obj:
     """Certificates of somebody else's making: only what daemons need to know of the client is
     written."""
-    namespace = str(params["namespace"])
+    namespace = request.namespace
     texts = _provided(client, secret_objects.CLIENT, namespace)
     shared = ""
-    if params.get("server_secret"):
-        shared = _provided(client, params["server_secret"], namespace)["tls.crt"]
+    if request.made.server_secret:
+        shared = _provided(client, request.made.server_secret, namespace)["tls.crt"]
     trust = {"ca.crt": texts["ca.crt"], "client.crt": texts["tls.crt"]}
     live = client.get(client.kind("v1", "ConfigMap"), secret_objects.TRUST, namespace)
     wanted = secret_objects.trust_object(trust, namespace)
@@ -115,16 +146,14 @@ def _remove(client: Client, namespace: str, guard: Guard, context: RunContext) -
     return {**result, **context.show([make_diff("what daemons trust", removed, ())])}
 
 
-def _settings(params: Mapping[str, Any]) -> CertificateSettings:
-    names = ("days", "renew_before_days", "authority_days", "renew")
-    settings = CertificateSettings(**{name: params[name] for name in names})
+def _refuse_contradiction(settings: CertificateSettings) -> None:
+    """Raises InvalidInput for times that cannot all be kept."""
     if not 0 < settings.renew_before_days < settings.days < settings.authority_days:
         raise InvalidInput(
             "certificates cannot be made with these options",
             why="renew_before_days, days and authority_days have to grow in this order",
             todo="correct them",
         )
-    return settings
 
 
 def _secrets(
@@ -214,3 +243,6 @@ def _diff(before: Mapping[str, Pair], wanted: WantedCertificates) -> Diff:
                 yield f"certificate of node {node}: until {timestamp(found.not_after.timestamp())}"
 
     return make_diff("the certificates of daemons", lines(before), lines(wanted.servers))
+
+
+TASK = Task(RmdCertificatesRequest, run)

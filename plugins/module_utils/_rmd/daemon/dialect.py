@@ -65,27 +65,37 @@ def encode(workload: Workload, dialect: Dialect) -> Obj:
 def decode(body: Mapping[str, Any]) -> RunningWorkload:
     """A workload from a list or an answer, in either dialect. What cannot be read counts as not
     set."""
-    nested = "rdt" in body or "plugins" in body
-    said: Obj = {
-        name: kind.read(
-            _mapping((_mapping(body.get(kind.group)) if nested else body).get(name)), _READERS
-        )
-        for name, kind in PARTS.items()
-    }
-    said |= {name: str(body.get(name) or "") for name in TEXTS}
-    workload = Workload(str(body.get("uuid") or ""), _cores(body.get("core_ids")), **said)
+    texts: Obj = {name: _text(body, name) for name in TEXTS}
+    workload = Workload(_text(body, "uuid"), _cores(body.get("core_ids")), **texts, **_parts(body))
     return RunningWorkload(
-        id=str(body.get("id") or ""),
-        status=str(body.get("status") or ""),
-        cos_name=str(body.get("cos_name") or ""),
-        origin=str(body.get("origin") or ""),
+        id=_text(body, "id"),
+        status=_text(body, "status"),
+        cos_name=_text(body, "cos_name"),
+        origin=_text(body, "origin"),
         workload=workload,
         body=dict(body),
-        has_more=bool(
-            body.get("task_ids")
-            or (set(_mapping(body.get("plugins"))) - {"pstate"} and not workload.policy)
-        ),
+        has_more=_has_more(body, workload),
     )
+
+
+def _parts(body: Mapping[str, Any]) -> Obj:
+    """What a body says of each of PARTS, in either dialect."""
+    nested = "rdt" in body or "plugins" in body
+    found: Obj = {}
+    for name, kind in PARTS.items():
+        place = _mapping(body.get(kind.group)) if nested else body
+        found[name] = kind.read(_mapping(place.get(name)), _READERS)
+    return found
+
+
+def _has_more(body: Mapping[str, Any], workload: Workload) -> bool:
+    """Whether it has tasks, or parameters of plugins that no policy of it has brought."""
+    others = set(_mapping(body.get("plugins"))) - {"pstate"}
+    return bool(body.get("task_ids") or (others and not workload.policy))
+
+
+def _text(body: Mapping[str, Any], name: str) -> str:
+    return str(body.get(name) or "")
 
 
 def restorable(body: Mapping[str, Any]) -> Obj:

@@ -27,17 +27,15 @@ POD_IP, HOST_PORT, PORT_FORWARD = "pod_ip", "host_port", "port_forward"
 
 @dataclass(frozen=True)
 class Endpoint:
-    """A node's daemon. port: of its container; tls by the port's name. Addresses are "" and 0 where
-    there is none."""
+    """A node's daemon. port: of its container; tls by the port's name. addresses: host and port by
+    way, POD_IP or HOST_PORT; "" and 0 where there is none."""
 
     node: str
     namespace: str
     pod: str
     tls: bool
     port: int
-    pod_ip: str
-    host_ip: str
-    host_port: int
+    addresses: Mapping[str, tuple[str, int]]
 
 
 def server_name(node: str) -> str:
@@ -70,11 +68,7 @@ def open_address(
         return Address(
             *forward.address, endpoint.tls, name, where, lambda: forward.problem
         ), forward
-    host, port = (
-        (endpoint.host_ip, endpoint.host_port)
-        if way == HOST_PORT
-        else (endpoint.pod_ip, endpoint.port)
-    )
+    host, port = endpoint.addresses[way]
     if not host or not port:
         raise _none(
             endpoint.node,
@@ -91,28 +85,31 @@ def endpoint_of(node: str, namespace: str, pods: Sequence[Obj]) -> Union[Endpoin
     pod = newest(pod for pod in pods if is_ready(pod))
     if pod is None:
         return _none(node, judge(last).message, "see why the pod is not ready, then run again")
-    ports = {
-        str(port.get("name")): port
-        for port in (pod["spec"].get("containers") or [{}])[0].get("ports") or []
-    }
-    found: Optional[Mapping[str, Any]] = ports.get(TLS_PORT) or ports.get(DEBUG_PORT)
-    name = pod["metadata"]["name"]
+    name, found = pod["metadata"]["name"], _port_of(pod)
     if found is None:
         return _none(
             node,
             f"the first container of its pod {name} has no port called {TLS_PORT} or {DEBUG_PORT}",
         )
-    status = pod.get("status") or {}
+    status, port = pod.get("status") or {}, int(found["containerPort"])
     return Endpoint(
         node=node,
         namespace=namespace,
         pod=name,
-        tls=found is ports.get(TLS_PORT),
-        port=int(found["containerPort"]),
-        pod_ip=str(status.get("podIP") or ""),
-        host_ip=str(status.get("hostIP") or ""),
-        host_port=int(found.get("hostPort") or 0),
+        tls=found["name"] == TLS_PORT,
+        port=port,
+        addresses={
+            POD_IP: (str(status.get("podIP") or ""), port),
+            HOST_PORT: (str(status.get("hostIP") or ""), int(found.get("hostPort") or 0)),
+        },
     )
+
+
+def _port_of(pod: Obj) -> Optional[Mapping[str, Any]]:
+    """The port of the daemon, which is the first container: with TLS where it has both."""
+    containers = pod["spec"].get("containers") or [{}]
+    ports = {port.get("name"): port for port in containers[0].get("ports") or []}
+    return ports.get(TLS_PORT) or ports.get(DEBUG_PORT)
 
 
 def _none(node: str, why: str, todo: str = "") -> RmdError:

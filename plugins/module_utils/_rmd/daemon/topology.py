@@ -69,10 +69,10 @@ def _list(text: Any) -> tuple[int, ...]:
 def _mba(found: Mapping[str, Any]) -> MbaSupport:
     on = bool(found.get("mba"))
     return MbaSupport(
-        on,
-        bool(found.get("mba_enable", on)),
-        number(found.get("mba_step")),
-        number(found.get("mba_min")),
+        supported=on,
+        enabled=bool(found.get("mba_enable", on)),
+        step=number(found.get("mba_step")),
+        least=number(found.get("mba_min")),
     )
 
 

@@ -9,9 +9,9 @@ DELETE and a POST."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Container, Iterable, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Optional, Union
+from typing import ClassVar, Optional, TypeVar, Union
 
 from ..workloads import Cache, RunningWorkload, Workload
 
@@ -66,6 +66,7 @@ class Release:
 
 
 Action = Union[Keep, Post, Replace, Delete, Release]
+A = TypeVar("A", Post, Replace, Delete, Release)
 # Of workloads that a run makes to free CPUs, and of none else.
 RELEASING_UUID = "hardware-enablement.free"
 
@@ -93,37 +94,50 @@ def plan(
     those of Intel's operator; it keeps such a name until it has to change. broken: ids of what is
     not in force on the node. strays: CPUs in groups of workloads that are no workload's.
     """
-    by_uuid: dict[str, list[RunningWorkload]] = {}
-    for found in running:
-        by_uuid.setdefault(found.uuid, []).append(found)
-    deletions = [
-        Delete(found)
-        for uuid in sorted({*absent, RELEASING_UUID})
-        if uuid
-        for found in by_uuid.get(uuid, ())
-    ]
+    by_uuid = _by_uuid(running)
+    going = _called(sorted({*absent, RELEASING_UUID}), by_uuid)
     others: list[Action] = []
     for workload in present:
-        names = [workload.uuid, *(adopted or {}).get(workload.uuid, ())]
-        found_here = [
-            found for name in dict.fromkeys(names) if name for found in by_uuid.get(name, ())
-        ]
-        if not found_here:
-            others.append(Post(workload))
-            continue
-        first, *doubles = found_here
+        alike = _called([workload.uuid, *(adopted or {}).get(workload.uuid, ())], by_uuid)
+        others.append(_of_wanted(workload, alike, broken))
         # Parallel requests of others can make one uuid twice: both share a group, so neither is
         # worth keeping.
-        deletions += [Delete(double) for double in doubles]
-        equal = first.workload.is_same_as(workload) and not first.has_more
-        in_force = first.is_enforced and first.id not in broken
-        others.append(
-            Keep(first, workload)
-            if equal and in_force and not doubles
-            else Replace(first, workload)
-        )
+        going += alike[1:]
+    return (*map(Delete, going), *_releases(strays, present), *others)
+
+
+def _by_uuid(running: Iterable[RunningWorkload]) -> dict[str, list[RunningWorkload]]:
+    found: dict[str, list[RunningWorkload]] = {}
+    for entry in running:
+        found.setdefault(entry.uuid, []).append(entry)
+    return found
+
+
+def _called(
+    names: Iterable[str], by_uuid: Mapping[str, Sequence[RunningWorkload]]
+) -> list[RunningWorkload]:
+    """What runs under one of these names, in their order; no name is ""."""
+    return [found for name in dict.fromkeys(names) if name for found in by_uuid.get(name, ())]
+
+
+def _of_wanted(
+    workload: Workload, alike: Sequence[RunningWorkload], broken: Container[str]
+) -> Action:
+    """What becomes of a wanted workload. alike: what runs under its names; of several none is kept."""
+    if not alike:
+        return Post(workload)
+    first = alike[0]
+    equal = first.workload.is_same_as(workload) and not first.has_more
+    in_force = first.is_enforced and first.id not in broken
+    if equal and in_force and len(alike) == 1:
+        return Keep(first, workload)
+    return Replace(first, workload)
+
+
+def _releases(strays: Iterable[int], present: Iterable[Workload]) -> list[Release]:
+    """Of the strays that no wanted workload takes anyway."""
     left = set(strays) - {core for workload in present for core in workload.cores}
-    return (*deletions, *([Release(tuple(sorted(left)))] if left else []), *others)
+    return [Release(tuple(sorted(left)))] if left else []
 
 
 def steps(actions: Sequence[Action]) -> tuple[Step, ...]:
@@ -132,19 +146,26 @@ def steps(actions: Sequence[Action]) -> tuple[Step, ...]:
     What only goes, goes first. Then what shrinks is replaced before what grows. Replacements that
     want each other's cores are all deleted before any of them is posted.
     """
-    found = [Step(action, is_post=False) for action in actions if isinstance(action, Delete)]
-    found += [Step(action, is_post=True) for action in actions if isinstance(action, Release)]
-    replacements = sorted(
-        (action for action in actions if isinstance(action, Replace)), key=_growth
-    )
+    replacements = sorted(_only(Replace, actions), key=_growth)
     entangled = _entangled(replacements)
+    found = [*_deletes(_only(Delete, actions)), *_posts(_only(Release, actions))]
     for action in replacements:
         if action not in entangled:
-            found += [Step(action, is_post=False), Step(action, is_post=True)]
-    found += [Step(action, is_post=False) for action in entangled]
-    found += [Step(action, is_post=True) for action in entangled]
-    found += [Step(action, is_post=True) for action in actions if isinstance(action, Post)]
-    return tuple(found)
+            found += [*_deletes([action]), *_posts([action])]
+    found += [*_deletes(entangled), *_posts(entangled)]
+    return (*found, *_posts(_only(Post, actions)))
+
+
+def _only(kind: type[A], actions: Iterable[Action]) -> list[A]:
+    return [action for action in actions if isinstance(action, kind)]
+
+
+def _deletes(actions: Iterable[Union[Delete, Replace]]) -> Iterator[Step]:
+    return (Step(action, is_post=False) for action in actions)
+
+
+def _posts(actions: Iterable[Union[Post, Replace, Release]]) -> Iterator[Step]:
+    return (Step(action, is_post=True) for action in actions)
 
 
 def uuid_of(action: Action) -> str:
@@ -155,6 +176,11 @@ def uuid_of(action: Action) -> str:
 def changes(actions: Iterable[Action]) -> list[Action]:
     """The actions that are no Keep."""
     return [action for action in actions if not isinstance(action, Keep)]
+
+
+def posted_by(actions: Iterable[Action]) -> list[Workload]:
+    """What these actions make, also in place of something else."""
+    return [action.workload for action in actions if isinstance(action, (Post, Replace))]
 
 
 def removed_by(actions: Iterable[Action]) -> list[RunningWorkload]:

@@ -9,15 +9,13 @@ says so in a label of its pod."""
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from typing import Any, Optional
+from typing import Optional
 
 from ..._cluster.api_client.api_errors import ApiError
 from ..._cluster.api_client.client import Client
 from ..._cluster.api_objects.labels import DOMAIN
 from ..rmd_errors import RmdError
-
-Report = Mapping[str, Any]
+from .report_fields import Report
 
 LABELS = "app.kubernetes.io/name=intel-rmd,app.kubernetes.io/component=agent"
 CONTAINER = "agent"

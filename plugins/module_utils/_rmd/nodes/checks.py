@@ -9,14 +9,13 @@ The one that comes first is the one that gets what two of them want: cores, or w
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Union
 
 from ..rmd_errors import Refusal
 from ..workloads import RunningWorkload, Workload
-from .actions import Action, Delete, Post, Replace, changes, removed_by, uuid_of
-from .agents import Report
+from .actions import Action, Delete, Post, Replace, changes, posted_by, removed_by, uuid_of
 from .node_machine import Machine
 from .node_writer import NodeWriter
+from .report_fields import Report
 from .rules import capacity, problems, unchangeable
 
 
@@ -25,7 +24,7 @@ def machine_for(
 ) -> Machine:
     """What the rules need to know for these actions; asks the writer for no more than that.
     may_write: as the writer takes it."""
-    adding = [action.workload for action in actions if isinstance(action, (Post, Replace))]
+    adding = posted_by(actions)
     if not adding:
         return Machine(dialect=writer.dialect)
     return writer.machine(
@@ -61,26 +60,20 @@ def _first_refused(
 ) -> dict[str, Refusal]:
     """The first action that is refused, given those that are already; nothing if there is none."""
     left = [action for action in changes(actions) if uuid_of(action) not in refused]
-    removed = [old.id for old in removed_by(left)]
-    others = [found.workload for found in running if found.id not in removed]
+    others = _staying(running, left)
     sent: list[Action] = [action for action in left if isinstance(action, Delete)]
     for action in left:
-        found = list(unchangeable([action]))
+        found = unchangeable([action])
         if not found and isinstance(action, (Post, Replace)):
-            found = _of_rules(action, sent, others, machine, report)
             sent.append(action)
+            found = problems(action.workload, machine, report, others) or capacity(sent, machine)
             others.append(action.workload)
         if found:
             return {uuid_of(action): found[0]}
     return {}
 
 
-def _of_rules(
-    action: Union[Post, Replace],
-    sent: Sequence[Action],
-    others: Sequence[Workload],
-    machine: Machine,
-    report: Report,
-) -> list[Refusal]:
-    found = problems(action.workload, machine, report, others)
-    return found or capacity([*sent, action], machine)
+def _staying(running: Iterable[RunningWorkload], actions: Iterable[Action]) -> list[Workload]:
+    """What runs and is neither removed nor replaced by these actions."""
+    removed = {old.id for old in removed_by(actions)}
+    return [found.workload for found in running if found.id not in removed]

@@ -10,12 +10,25 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations
 from typing import Any, Optional
 
-from ..._nodes.cpuset import parse_cores, to_ranges
-from ..workloads import BESTEFFORT, GUARANTEED, SHARED, RunningWorkload
+from ..._nodes.cpuset import to_ranges
+from ..workloads import BESTEFFORT, GUARANTEED, SHARED, Cache, Mba, RunningWorkload
+from .report_fields import (
+    Report,
+    all_ways_of,
+    bandwidth_of,
+    bandwidths_of,
+    caches_of,
+    cores_in,
+    groups_of,
+    masks_of,
+)
 
-Obj = Mapping[str, Any]
+# L3 cache -> its CPUs.
+Caches = Mapping[str, tuple[int, ...]]
+Group = Mapping[str, Any]
 
 # Groups that RMD makes for workloads: v0.3 takes classes of service (COS1 is its own), v0.2 names
 # them by their cores.
@@ -25,34 +38,27 @@ _APART = ({GUARANTEED}, {GUARANTEED, BESTEFFORT}, {GUARANTEED, SHARED}, {BESTEFF
 
 
 def broken_workloads(
-    report: Obj, running: Sequence[RunningWorkload]
+    report: Report, running: Sequence[RunningWorkload]
 ) -> tuple[dict[str, str], dict[str, str]]:
     """The workloads that are not in force, by their ids, and in what the kernel differs from them:
-    (those that are wrong themselves, those whose ways such a one takes).
-
-    report: the agent's, schema 3.
-    """
-    resctrl = report.get("resctrl")
+    (those that are wrong themselves, those whose ways such a one takes)."""
     placed = [entry for entry in running if entry.cos_name]
-    if not resctrl:
+    if not report.get("resctrl"):
         return {entry.id: "resctrl is not mounted" for entry in placed}, {}
     caches = caches_of(report)
-    found: dict[str, list[str]] = {}
-    for entry in placed:
-        if said := list(_of_workload(entry, resctrl, caches)):
-            found[entry.id] = said
-    wrong = set(found)
-    disturbed: dict[str, list[str]] = {}
-    for entry, other, said_of_both in _overlaps(placed, groups_of(report), caches):
+    broken = {entry.id: list(_of_workload(entry, report, caches)) for entry in placed}
+    disturbed: dict[str, list[str]] = {entry.id: [] for entry in placed}
+    wrong = {key for key, said in broken.items() if said}
+    for entry, other, shared in _overlaps(placed, groups_of(report), caches):
         # A workload with all ways of its cache takes everybody's; the others need no POST for it.
-        if other.id in wrong and entry.id not in wrong:
-            disturbed.setdefault(entry.id, []).append(said_of_both)
-        elif other.id not in wrong:
-            found.setdefault(entry.id, []).append(said_of_both)
-    return _sentences(found), _sentences(disturbed)
+        if other.id not in wrong:
+            broken[entry.id].append(shared)
+        elif entry.id not in wrong:
+            disturbed[entry.id].append(shared)
+    return _sentences(broken), _sentences(disturbed)
 
 
-def stray_cores(report: Obj, running: Sequence[RunningWorkload]) -> tuple[int, ...]:
+def stray_cores(report: Report, running: Sequence[RunningWorkload]) -> tuple[int, ...]:
     """The CPUs that lie in groups of workloads, and are no workload's that runs there: of a lost
     database, or of a range that RMD v0.3 has deleted."""
     claimed: dict[str, set[int]] = {}
@@ -61,118 +67,91 @@ def stray_cores(report: Obj, running: Sequence[RunningWorkload]) -> tuple[int, .
     found: set[int] = set()
     for name, group in groups_of(report).items():
         if _OF_WORKLOADS.fullmatch(name):
-            found |= set(_cores(group)) - claimed.get(name, set())
+            found |= set(cores_in(group)) - claimed.get(name, set())
     return tuple(sorted(found))
 
 
-def groups_of(report: Obj) -> Obj:
-    """Name -> group of resctrl, the default one under ""."""
-    found: Obj = (report.get("resctrl") or {}).get("groups") or {}
-    return found
-
-
-def caches_of(report: Obj) -> dict[str, tuple[int, ...]]:
-    """L3 cache -> its CPUs."""
-    return {
-        str(name): parse_cores([str(cores)]) for name, cores in (report.get("l3") or {}).items()
-    }
-
-
-def masks_of(group: Obj) -> dict[str, int]:
-    """L3 cache -> the ways of a group."""
-    found = (group.get("schemata") or {}).get("L3") or {}
-    return {str(cache_id): int(str(mask), 16) for cache_id, mask in found.items()}
-
-
-def _of_workload(
-    entry: RunningWorkload, resctrl: Obj, caches: Mapping[str, tuple[int, ...]]
-) -> Iterator[str]:
+def _of_workload(entry: RunningWorkload, report: Report, caches: Caches) -> Iterator[str]:
+    """In what a workload's own group differs from it."""
     cos, wanted = entry.cos_name, entry.workload
-    group: Optional[Obj] = (resctrl.get("groups") or {}).get(cos)
+    group: Optional[Group] = groups_of(report).get(cos)
     if group is None:
         yield f"the node has no group {cos}"
         return
-    if missing := set(wanted.cores) - set(_cores(group)):
+    if missing := set(wanted.cores) - set(cores_in(group)):
         yield f"core {to_ranges(missing)} is not in {cos}"
+    own = _owned(entry, caches)
     if wanted.cache is not None and wanted.cache.pool in (GUARANTEED, BESTEFFORT):
-        yield from _of_masks(entry, group, caches, int(str(resctrl.get("cbm_mask") or "0"), 16))
+        yield from _of_masks(wanted.cache, masks_of(group), own, all_ways_of(report))
     if wanted.mba is not None and not wanted.policy:
-        yield from _of_mba(entry, group, caches, (resctrl.get("bandwidth") or {}).get("step") or 1)
+        yield from _of_mba(wanted.mba, bandwidths_of(group), own, bandwidth_of(report))
 
 
-def _of_masks(
-    entry: RunningWorkload, group: Obj, caches: Mapping[str, tuple[int, ...]], full: int
-) -> Iterator[str]:
-    cache = entry.workload.cache
-    masks, own = masks_of(group), set(_owned(entry, caches))
-    if cache is None:
-        return
+def _of_masks(cache: Cache, masks: Mapping[str, int], own: set[str], full: int) -> Iterator[str]:
+    """masks: L3 cache -> the group's ways. own: the caches where the workload has a core."""
     for cache_id, mask in sorted(masks.items()):
-        ways = mask.bit_count()
-        if cache_id not in own and mask != full:
-            yield f"cache {cache_id}, where it has no core, is divided instead ({ways} ways)"
-        elif cache_id in own and mask == full and cache.max < full.bit_count():
-            yield f"it has all {ways} ways of its cache {cache_id} instead of {cache.max}"
-        elif cache_id in own and not cache.min <= ways <= cache.max:
-            wanted = cache.max if cache.min == cache.max else f"{cache.min} to {cache.max}"
-            yield f"it has {ways} ways of cache {cache_id} instead of {wanted}"
+        if cache_id not in own:
+            if mask != full:
+                ways = mask.bit_count()
+                yield f"cache {cache_id}, where it has no core, is divided instead ({ways} ways)"
+        elif said := _of_own_mask(cache, cache_id, mask, full):
+            yield said
     for cache_id in sorted(own - set(masks)):
         yield f"no ways of cache {cache_id} are set"
 
 
+def _of_own_mask(cache: Cache, cache_id: str, mask: int, full: int) -> str:
+    """In what the ways of a cache differ from what is wanted; "" for nothing."""
+    ways = mask.bit_count()
+    if mask == full and cache.max < full.bit_count():
+        return f"it has all {ways} ways of its cache {cache_id} instead of {cache.max}"
+    if not cache.min <= ways <= cache.max:
+        wanted = cache.max if cache.min == cache.max else f"{cache.min} to {cache.max}"
+        return f"it has {ways} ways of cache {cache_id} instead of {wanted}"
+    return ""
+
+
 def _of_mba(
-    entry: RunningWorkload, group: Obj, caches: Mapping[str, tuple[int, ...]], step: int
+    mba: Mba, values: Mapping[str, int], own: set[str], bandwidth: Mapping[str, int]
 ) -> Iterator[str]:
-    mba = entry.workload.mba
-    values = {
-        str(key): int(value)
-        for key, value in ((group.get("schemata") or {}).get("MB") or {}).items()
-    }
-    if mba is None:
-        return
-    for cache_id in sorted(_owned(entry, caches)):
-        wanted = mba.mbps if mba.percentage is None else mba.percentage or 0
-        rounded = wanted if mba.percentage is None else -(-mba.percentage // step) * step
+    """values: L3 cache -> the group's. The kernel rounds a percentage up to its step."""
+    if mba.percentage is None:
+        wanted = rounded = mba.mbps
+    else:
+        step = bandwidth.get("step") or 1
+        wanted, rounded = mba.percentage, -(-mba.percentage // step) * step
+    for cache_id in sorted(own):
         if values.get(cache_id) not in (wanted, rounded):
             has = values.get(cache_id, "no")
             yield f"it has {has} memory bandwidth at cache {cache_id} instead of {wanted}"
 
 
 def _overlaps(
-    placed: Sequence[RunningWorkload], groups: Obj, caches: Mapping[str, tuple[int, ...]]
+    placed: Sequence[RunningWorkload], groups: Mapping[str, Group], caches: Caches
 ) -> Iterator[tuple[RunningWorkload, RunningWorkload, str]]:
     """Each of two workloads that share ways of a cache, and should not, with the other one."""
-    for place, one in enumerate(placed):
-        for other in placed[place + 1 :]:
-            pools = {
-                entry.workload.cache.pool if entry.workload.cache else "" for entry in (one, other)
-            }
-            if one.cos_name == other.cos_name or pools not in _APART:
-                continue
-            masks = [masks_of(groups.get(entry.cos_name) or {}) for entry in (one, other)]
-            for cache_id in sorted(set(_owned(one, caches)) & set(_owned(other, caches))):
-                if masks[0].get(cache_id, 0) & masks[1].get(cache_id, 0):
-                    yield (
-                        one,
-                        other,
-                        f"it shares ways of cache {cache_id} with {other.uuid or other.id}",
-                    )
-                    yield (
-                        other,
-                        one,
-                        f"it shares ways of cache {cache_id} with {one.uuid or one.id}",
-                    )
+    for one, other in combinations(placed, 2):
+        if one.cos_name == other.cos_name or {_pool(one), _pool(other)} not in _APART:
+            continue
+        mine, others = (masks_of(groups.get(entry.cos_name) or {}) for entry in (one, other))
+        for cache_id in sorted(_owned(one, caches) & _owned(other, caches)):
+            if mine.get(cache_id, 0) & others.get(cache_id, 0):
+                shared = f"it shares ways of cache {cache_id} with"
+                yield one, other, f"{shared} {other.uuid or other.id}"
+                yield other, one, f"{shared} {one.uuid or one.id}"
 
 
-def _owned(entry: RunningWorkload, caches: Mapping[str, tuple[int, ...]]) -> list[str]:
-    return [
+def _pool(entry: RunningWorkload) -> str:
+    return entry.workload.cache.pool if entry.workload.cache else ""
+
+
+def _owned(entry: RunningWorkload, caches: Caches) -> set[str]:
+    """The caches where a workload has a core."""
+    return {
         name for name, cores in caches.items() if not set(cores).isdisjoint(entry.workload.cores)
-    ]
-
-
-def _cores(group: Obj) -> tuple[int, ...]:
-    return parse_cores([str(group.get("cpus_list") or "")])
+    }
 
 
 def _sentences(found: Mapping[str, Sequence[str]]) -> dict[str, str]:
-    return {key: "; ".join(said) for key, said in found.items()}
+    """Of those of which anything is said."""
+    return {key: "; ".join(said) for key, said in found.items() if said}

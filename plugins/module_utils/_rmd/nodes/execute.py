@@ -15,7 +15,7 @@ from ..._errors import EnablementError
 from ..._runs.context import RunContext
 from .node_fleet import Fleet
 from .node_lease import NodeLease, all_saved
-from .node_results import KEEP, WriteSettings
+from .node_results import WriteSettings
 from .node_run import NodeRun
 
 # How often the nodes that wait for others renew their Leases; a renewal that is not due costs
@@ -51,9 +51,8 @@ def execute(runs: Sequence[NodeRun], settings: WriteSettings) -> None:
     With rollback nothing is written anywhere unless all nodes can be prepared, and what was written
     is undone everywhere when one node fails.
     """
-    all_or_nothing = settings.on_partial_failure != KEEP
     active = [run for run in runs if not run.failed and run.has_work]
-    doomed = all_or_nothing and any(run.failed for run in runs)
+    doomed = settings.all_or_nothing and _any_failed(runs)
     if doomed and not settings.check_mode:
         _withhold(active)
         return
@@ -61,15 +60,20 @@ def execute(runs: Sequence[NodeRun], settings: WriteSettings) -> None:
         each(active, NodeRun.prepare, settings)
         if settings.check_mode:
             return
-        if all_or_nothing and any(run.failed for run in active):
+        if settings.all_or_nothing and _any_failed(active):
             _withhold(active)
             return
-        stop = threading.Event()
-        each([run for run in active if run.is_ready], lambda run: run.apply(stop), settings)
-        if stop.is_set():
-            each([run for run in active if run.has_written], NodeRun.undo, settings)
+        _write(active, settings)
     finally:
         each(active, NodeRun.finish, settings)
+
+
+def _write(prepared: Sequence[NodeRun], settings: WriteSettings) -> None:
+    """Apply on all nodes; where one of them ends it for everybody, undo on all."""
+    stop = threading.Event()
+    each([run for run in prepared if run.is_ready], lambda run: run.apply(stop), settings)
+    if stop.is_set():
+        each([run for run in prepared if run.has_written], NodeRun.undo, settings)
 
 
 def each(
@@ -88,6 +92,10 @@ def each(
             if not finished:
                 for run in done:
                     _keep(run)
+
+
+def _any_failed(runs: Iterable[NodeRun]) -> bool:
+    return any(run.failed for run in runs)
 
 
 def _withhold(runs: Sequence[NodeRun]) -> None:

@@ -5,11 +5,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from typing import Union
 
 from ..rmd_errors import RmdError
-from ..workloads import RunningWorkload
-from .actions import Action, Delete, Post, Release, Replace, Step
+from ..workloads import RunningWorkload, Workload
+from .actions import Action, Delete, Post, Release, Replace, Step, posted_by
 from .node_writer import NodeWriter
 
 
@@ -36,19 +37,24 @@ class Journal:
         action = step.action
         if isinstance(action, Release):
             self._writer.remove(self._writer.add(action.workload))
-            return
-        old = None if isinstance(action, Post) else action.old
-        comes_back = old is not None and old.id not in {made.id for made in self.posted}
-        if step.is_post and not isinstance(action, Delete):
-            self.posted.append(self._writer.add(action.workload))
-            if old in self.lost:
-                self.lost.remove(old)
-        elif old is not None:
-            if comes_back:
-                self.removed.append(old)
-                if isinstance(action, Replace):
-                    self.lost.append(old)
-            self._writer.remove(old)
+        elif isinstance(action, Post) or (step.is_post and isinstance(action, Replace)):
+            self._post(action)
+        else:
+            self._delete(action)
+
+    def _post(self, action: Union[Post, Replace]) -> None:
+        """Make the workload that is wanted; its old one is lost no more."""
+        self.posted.append(self._writer.add(action.workload))
+        if isinstance(action, Replace) and action.old in self.lost:
+            self.lost.remove(action.old)
+
+    def _delete(self, action: Union[Delete, Replace]) -> None:
+        """Remove what was there, noted before."""
+        if action.old.id not in {made.id for made in self.posted}:
+            self.removed.append(action.old)
+            if isinstance(action, Replace):
+                self.lost.append(action.old)
+        self._writer.remove(action.old)
 
     def put_back(self, step: Step, error: RmdError) -> RmdError:
         """After a failed step, where others go on: the old one again; returns what to say."""
@@ -77,26 +83,42 @@ class Journal:
         """Bring back what there was before these actions; returns what runs then. Raises RmdError,
         and keeps lost."""
         self.lost = list(self.removed)
-        known = {running.id for running in before}
-        wanted = {action.workload.uuid for action in actions if isinstance(action, (Post, Replace))}
-        made = {running.id for running in self.posted}
         here = self._writer.workloads()
-        # Also what was made without an answer: it has the name of a wanted one, and was not there
-        # before.
-        ours = [
-            entry
-            for entry in here
-            if entry.id in made or (entry.uuid in wanted and entry.id not in known)
-        ]
+        ours = self._made(here, before, posted_by(actions))
         for entry in ours:
             self._writer.remove(entry)
-        there = {entry.uuid for entry in here if entry not in ours}
+        self._restore({entry.uuid for entry in here if entry not in ours}, before)
+        after = tuple(self._writer.workloads())
+        self._confirm(after)
+        return after
+
+    def _made(
+        self,
+        here: Iterable[RunningWorkload],
+        before: Iterable[RunningWorkload],
+        wanted: Iterable[Workload],
+    ) -> list[RunningWorkload]:
+        """What this run has made of what is here. Also without an answer: then it has the uuid of a
+        wanted one, and was not there before."""
+        made = {running.id for running in self.posted}
+        known = {running.id for running in before}
+        uuids = {workload.uuid for workload in wanted}
+        return [
+            entry
+            for entry in here
+            if entry.id in made or (entry.uuid in uuids and entry.id not in known)
+        ]
+
+    def _restore(self, there: set[str], before: Iterable[RunningWorkload]) -> None:
+        """Make again what was removed, in the order of before. there: uuids that are not missing."""
         order = {running.id: place for place, running in enumerate(before)}
         for old in sorted(self.removed, key=lambda old: order.get(old.id, len(order))):
             if old.uuid not in there:
                 self._writer.restore(old.body)
                 there.add(old.uuid)
-        after = tuple(self._writer.workloads())
+
+    def _confirm(self, after: Iterable[RunningWorkload]) -> None:
+        """Raises RmdError where something that was removed is not back."""
         there = {entry.uuid for entry in after}
         self.lost = [old for old in self.removed if old.uuid not in there]
         if self.lost:
@@ -105,4 +127,3 @@ class Journal:
             raise RmdError(
                 "Cannot roll back", kind="not_restored", where=self._writer.where, why=why
             )
-        return after

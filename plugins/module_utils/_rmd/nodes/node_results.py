@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Optional, TypeVar
+from typing import Literal, Optional, TypeVar
 
 from ..._json import Obj
 from ..._nodes.cpuset import to_ranges
+from ..._schema.requests import ParameterGroup
 from ..rmd_errors import RmdError
 from ..workloads import RunningWorkload, Workload, in_one_line
-from .actions import Action, Delete, Post, Release, Replace, changes, uuid_of
+from .actions import Action, Delete, Release, Replace, changes, posted_by, uuid_of
 from .node_machine import Dialect
 from .node_snapshot import NodeSnapshot
 
@@ -48,6 +49,15 @@ class NodeJob:
 
 
 @dataclass(frozen=True)
+class WriteRequest(ParameterGroup):
+    """How modules are told to write, in WriteSettings' words. lock_wait: in seconds."""
+
+    on_partial_failure: Literal["rollback", "keep"]
+    parallel: int
+    lock_wait: int
+
+
+@dataclass(frozen=True)
 class WriteSettings:
     """How. on_partial_failure: rollback undoes all nodes when one fails, keep leaves what went
     well.
@@ -61,11 +71,19 @@ class WriteSettings:
     lock_wait_s: float = 75.0
     check_mode: bool = False
 
+    @property
+    def all_or_nothing(self) -> bool:
+        """Whether one node's failure is everybody's."""
+        return self.on_partial_failure != KEEP
+
     @classmethod
-    def of(cls, params: Mapping[str, Any], *, check_mode: bool) -> WriteSettings:
+    def of(cls, request: WriteRequest, *, check_mode: bool) -> WriteSettings:
         """By the options that modules which write have in common."""
         return cls(
-            params["on_partial_failure"], params["parallel"], float(params["lock_wait"]), check_mode
+            on_partial_failure=request.on_partial_failure,
+            parallel=request.parallel,
+            lock_wait_s=float(request.lock_wait),
+            check_mode=check_mode,
         )
 
 
@@ -80,62 +98,87 @@ class WorkloadWrite:
 
 
 @dataclass
-class NodeReport:
-    """What became of a node. before and after: the looks at it; None where it could not be looked
-    at. actions: those that are sent.
+class SnapshotPair:
+    """The looks at a node, the first and the last; None where it could not be looked at."""
 
-    changed: something is not as it was before the run, or in check mode would not be.
-    """
-
-    node: str
-    outcome: str = UNCHANGED
-    changed: bool = False
-    actions: tuple[Action, ...] = ()
-    writes: list[WorkloadWrite] = field(default_factory=list)
     before: Optional[NodeSnapshot] = None
     after: Optional[NodeSnapshot] = None
-    dialect: Optional[Dialect] = None
+
+
+@dataclass
+class NodeFate:
+    """How a run ended on a node. changed: something is not as it was before the run, or in check
+    mode would not be. error: why it is not as it should be."""
+
+    outcome: str = UNCHANGED
+    changed: bool = False
     error: Optional[RmdError] = None
+
+    @property
+    def is_stuck(self) -> bool:
+        """Whether it failed, and is not what it was before."""
+        return self.outcome == FAILED and self.changed
+
+    def describe(self) -> Obj:
+        """As a task's result shows it."""
+        shown = {
+            "outcome": self.outcome,
+            "changed": self.changed,
+            "failed": self.error is not None,
+        }
+        if self.error is None:
+            return shown
+        return {**shown, "kind": self.error.kind, "message": str(self.error)}
+
+
+@dataclass
+class NodeReport:
+    """What became of a node. actions: those that are sent."""
+
+    node: str
+    dialect: Optional[Dialect] = None
+    seen: SnapshotPair = field(default_factory=SnapshotPair)
+    actions: tuple[Action, ...] = ()
+    writes: list[WorkloadWrite] = field(default_factory=list)
+    fate: NodeFate = field(default_factory=NodeFate)
     warnings: list[str] = field(default_factory=list)
 
     def lines(self) -> tuple[list[str], list[str]]:
         """The workloads that change, or would, before and after; without those that failed."""
         failed = {write.uuid for write in self.writes if write.problem}
-        broken = self.before.broken if self.before is not None else {}
-        before: list[str] = []
-        after: list[str] = []
-        for action in changes(self.actions):
-            if uuid_of(action) in failed:
-                continue
-            if isinstance(action, (Delete, Replace)):
-                why = broken.get(action.old.id, "") if isinstance(action, Replace) else ""
-                before.append(in_one_line(action.old.workload) + (f" ({why})" if why else ""))
-            if isinstance(action, (Post, Replace)):
-                after.append(in_one_line(action.workload))
-            if isinstance(action, Release):
-                cores = to_ranges(action.cores)
-                before.append(f"core {cores} in a group of workloads, and no workload's")
-        return sorted(before), sorted(after)
+        broken = self.seen.before.broken if self.seen.before is not None else {}
+        done = [action for action in changes(self.actions) if uuid_of(action) not in failed]
+        before = [text for action in done if (text := _before(action, broken))]
+        return sorted(before), sorted(in_one_line(workload) for workload in posted_by(done))
 
     def describe(self) -> Obj:
         """As a task's result shows it."""
-        seen = self.after or self.before or NodeSnapshot(())
+        seen = self.seen.after or self.seen.before or NodeSnapshot(())
         shown: Obj = {
             "node": self.node,
-            "outcome": self.outcome,
-            "changed": self.changed,
-            "failed": self.error is not None,
+            **self.fate.describe(),
             "dialect": self.dialect.value if self.dialect else "",
             "actions": [
                 {key: value for key, value in vars(write).items() if value} for write in self.writes
             ],
             "workloads": describe_snapshot(seen),
         }
-        if self.error is not None:
-            shown |= {"kind": self.error.kind, "message": str(self.error)}
         if self.warnings:
             shown["warnings"] = list(self.warnings)
         return shown
+
+
+def _before(action: Action, broken: Mapping[str, str]) -> str:
+    """What an action changes, in a line; "" for what was not there. broken: why by id, as of a
+    snapshot."""
+    if isinstance(action, Delete):
+        return in_one_line(action.old.workload)
+    if isinstance(action, Replace):
+        why = broken.get(action.old.id)
+        return in_one_line(action.old.workload) + (f" ({why})" if why else "")
+    if isinstance(action, Release):
+        return f"core {to_ranges(action.cores)} in a group of workloads, and no workload's"
+    return ""
 
 
 def describe_snapshot(snapshot: NodeSnapshot) -> list[Obj]:

@@ -16,27 +16,16 @@ from ..._cluster.api_client.api_errors import LockHeld
 from ..._errors import EnablementError
 from ..._nodes.cpuset import to_ranges
 from ..rmd_errors import Refusal, RmdError
-from .actions import (
-    Action,
-    Release,
-    Replace,
-    Step,
-    changes,
-    plan,
-    removed_by,
-    steps,
-    uuid_of,
-    wanted_by,
-)
+from .actions import Action, Release, Replace, Step, changes, removed_by, steps, uuid_of
 from .agents import Agent
 from .checks import check, machine_for
 from .journal import Journal
 from .node_lease import NodeLease
-from .node_machine import Machine
+from .node_machine import Dialect, Machine
+from .node_plan import left_of, not_in_force, pending_of, plan_of
 from .node_results import (
     CHANGED,
     FAILED,
-    KEEP,
     ROLLED_BACK,
     UNCHANGED,
     WITHHELD,
@@ -57,7 +46,7 @@ ATTEMPTS = 3
 
 
 class NodeRun:
-    """A node while a run works on it. What goes wrong is in report.error; only bugs are raised."""
+    """A node while a run works on it. What goes wrong is in report.fate.error; only bugs are raised."""
 
     def __init__(
         self,
@@ -86,12 +75,12 @@ class NodeRun:
     @property
     def snapshot(self) -> Optional[NodeSnapshot]:
         """The last one; None where the node cannot be looked at."""
-        return self.report.after
+        return self.report.seen.after
 
     @property
     def failed(self) -> bool:
         """Whether something went wrong."""
-        return self.report.error is not None
+        return self.report.fate.error is not None
 
     @property
     def has_work(self) -> bool:
@@ -103,10 +92,6 @@ class NodeRun:
         """Whether there is something to undo."""
         return not self._journal.is_empty
 
-    @property
-    def _all_or_nothing(self) -> bool:
-        return self._settings.on_partial_failure != KEEP
-
     def observe(self, *, required: bool = True) -> None:
         """One look. required: as look_at takes it."""
         self._guarded(lambda: self._see(observe_node(self._writer, self._agent, required=required)))
@@ -114,14 +99,14 @@ class NodeRun:
     def decide(self, job: NodeJob) -> None:
         """What follows from the look for what is asked for. Pure."""
         self.job = job
-        self.report.actions = self._plan(job, self.snapshot) if self.snapshot is not None else ()
+        self.report.actions = plan_of(job, self.snapshot) if self.snapshot is not None else ()
         self._announce()
 
     def judge(self) -> None:
         """Look at the rules: what they refuse is left alone."""
         self._guarded(self._judge)
         if self.failed:
-            self.report.after = None
+            self.report.seen.after = None
         self.leave(self.refused)
 
     def leave(self, uuids: Collection[str]) -> None:
@@ -140,37 +125,37 @@ class NodeRun:
         """Send what differs; ends early where stop is set, and sets it where a failure is
         everybody's."""
         self._guarded(lambda: self._apply(stop))
-        if self.failed and self._all_or_nothing:
+        if self.failed and self._settings.all_or_nothing:
             stop.set()
 
     def undo(self) -> None:
         """Bring the node back to what it was before; its failure, if it was the one that failed,
         stays."""
-        cause, self.report.error = self.report.error, None
+        cause, self.report.fate.error = self.report.fate.error, None
         self._guarded(self._undo)
-        problem = self.report.error
+        problem = self.report.fate.error
         if problem is None:
-            self.report.outcome = ROLLED_BACK
-            self.report.changed = bool(self._recovery.restored)
-            self.report.error = cause
+            self.report.fate.outcome = ROLLED_BACK
+            self.report.fate.changed = bool(self._recovery.restored)
+            self.report.fate.error = cause
             return
-        self.report.changed = True
+        self.report.fate.changed = True
         before = f"{cause.what}: {cause.why}; and " if cause is not None else ""
         why = f"{before}what ran before is not back: {problem.why}"
         kind = "not_restored" if self._journal.lost else problem.kind
-        self.report.error = self._error("Cannot roll back", kind, why)
+        self.report.fate.error = self._error("Cannot roll back", kind, why)
 
     def prove_kept(self) -> None:
         """Where nothing has to be sent: what is declared as it is asked for, and not in force, is a
         failure all the same."""
         snapshot = self.snapshot or NodeSnapshot(())
-        self._guarded(lambda: self._tell_pending(self._pending(self.report.actions, snapshot)))
+        self._guarded(lambda: self._tell_pending(pending_of(self.report.actions, snapshot)))
 
     def withhold(self) -> None:
         """Another node has failed before anything was written."""
         if not self.failed:
-            self.report.outcome = WITHHELD
-            self.report.changed = bool(self._recovery.restored)
+            self.report.fate.outcome = WITHHELD
+            self.report.fate.changed = bool(self._recovery.restored)
 
     def finish(self) -> None:
         """Forget what was saved, unless it is still needed, and give the node back."""
@@ -178,23 +163,11 @@ class NodeRun:
             self._guarded(self._finish)
 
     def _see(self, snapshot: NodeSnapshot) -> None:
-        if self.report.before is None or self.lease.is_held:
+        if self.report.seen.before is None or self.lease.is_held:
             # Until the node is held, another run may still change it.
-            self.report.before = snapshot
-        self.report.after = snapshot
+            self.report.seen.before = snapshot
+        self.report.seen.after = snapshot
         self.report.dialect = self._writer.dialect
-
-    @staticmethod
-    def _plan(job: NodeJob, snapshot: NodeSnapshot) -> tuple[Action, ...]:
-        """The one plan: before a write, and for what is left after it."""
-        return plan(
-            job.present,
-            job.absent,
-            snapshot.running,
-            adopted=job.adopted,
-            broken=snapshot.to_replace(is_fresh=job.is_fresh),
-            strays=snapshot.strays,
-        )
 
     def _announce(self) -> None:
         self.report.writes = [
@@ -202,30 +175,42 @@ class NodeRun:
             *(WorkloadWrite(uuid_of(action), action.name) for action in self.report.actions),
         ]
         if not self.failed:
-            self.report.outcome = CHANGED if self._recovery.restored else UNCHANGED
-            self.report.changed = bool(self._recovery.restored)
+            self.report.fate.outcome = CHANGED if self._recovery.restored else UNCHANGED
+            self.report.fate.changed = bool(self._recovery.restored)
 
     def _prepare(self) -> None:
         if self._settings.check_mode:
-            before = self.report.before or NodeSnapshot(())
+            before = self.report.seen.before or NodeSnapshot(())
             self.report.writes += self._recovery.predicted(before.running, self.job)
         else:
-            self.lease.acquire(self._settings.lock_wait_s)
-            self.report.warnings += self._recovery.put_back(self.job)
-            self._see(observe_node(self._writer, self._agent, required=bool(self.job.present)))
-            self.decide(self.job)
-            self._observe_again()
+            self._hold()
         machine = self._judge()
-        if self._all_or_nothing and self.refused:
+        self._note_refused()
+        self.is_ready = bool(changes(self.report.actions))
+        if self._settings.check_mode and self.has_work:
+            self.report.fate.changed = True
+            self.report.fate.outcome = FAILED if self.failed else WOULD_CHANGE
+        self._warn(machine.dialect)
+
+    def _hold(self) -> None:
+        """Take the node's Lease, put back what a killed run has left, and decide by a new look."""
+        self.lease.acquire(self._settings.lock_wait_s)
+        self.report.warnings += self._recovery.put_back(self.job)
+        self._see(observe_node(self._writer, self._agent, required=bool(self.job.present)))
+        self.decide(self.job)
+        self._observe_again()
+
+    def _note_refused(self) -> None:
+        """What the rules refuse is this workload's failure; raised where it is everybody's."""
+        if self._settings.all_or_nothing and self.refused:
             raise self._refused(list(self.refused.values()))
         for uuid, violation in self.refused.items():
             self._note(uuid, self._refused([violation]))
-        self.is_ready = bool(changes(self.report.actions))
-        if self._settings.check_mode and self.has_work:
-            self.report.changed = True
-            self.report.outcome = FAILED if self.failed else WOULD_CHANGE
+
+    def _warn(self, dialect: Optional[Dialect]) -> None:
+        """Say what RMD will do wrong, and what the kernel makes of what is asked for."""
         report = (self.snapshot.report if self.snapshot else None) or {}
-        found = [leftover_warning(old, machine.dialect) for old in removed_by(self.report.actions)]
+        found = [leftover_warning(old, dialect) for old in removed_by(self.report.actions)]
         found += [rounding(workload, report) for workload in self.job.present]
         self.report.warnings += [text for text in found if text]
 
@@ -242,11 +227,8 @@ class NodeRun:
     def _observe_again(self) -> None:
         """What the kernel does otherwise may be somebody's write of just now, which the agent has
         not seen yet."""
-        snapshot = self.snapshot
-        if snapshot is not None and (snapshot.broken or snapshot.strays):
-            self._see(
-                self._observe_until(lambda snapshot: not (snapshot.broken or snapshot.strays))
-            )
+        if self.snapshot is not None and not self.snapshot.is_in_force:
+            self._see(self._observe_until(lambda snapshot: snapshot.is_in_force))
             self.decide(self.job)
 
     def _apply(self, stop: threading.Event) -> None:
@@ -255,14 +237,14 @@ class NodeRun:
         spoiled: list[Action] = []
         for step in steps(todo):
             if stop.is_set():
-                self.report.outcome = WITHHELD
+                self.report.fate.outcome = WITHHELD
                 return
             if step.action not in spoiled:
                 self._take(step, spoiled)
-        self.report.changed = bool(self.has_written or self._recovery.restored)
+        self.report.fate.changed = bool(self.has_written or self._recovery.restored)
         self._prove([action for action in self.report.actions if action not in spoiled], stop)
-        if self.report.changed and not self.failed:
-            self.report.outcome = CHANGED
+        if self.report.fate.changed and not self.failed:
+            self.report.fate.outcome = CHANGED
 
     def _take(self, step: Step, spoiled: list[Action]) -> None:
         if not (step.is_post and isinstance(step.action, Replace)):
@@ -275,7 +257,7 @@ class NodeRun:
                 cores = to_ranges(step.action.cores)
                 self.report.warnings.append(f"core {cores} could not be freed: {error.why}")
                 return
-            if self._all_or_nothing:
+            if self._settings.all_or_nothing:
                 raise
             spoiled.append(step.action)
             self._note(uuid_of(step.action), self._journal.put_back(step, error))
@@ -284,34 +266,39 @@ class NodeRun:
         """Look, by RMD's word and the kernel's, whether all is as it should be. What the kernel
         does not do is posted again, and nothing else."""
         for attempt in range(1, ATTEMPTS + 1):
-            snapshot = self._observe_until(
-                lambda snapshot: not (self._left(done, snapshot) or self._pending(done, snapshot))
-            )
-            self.report.after = snapshot
-            left = self._left(done, snapshot)
-            again = [
-                action
-                for action in left
-                if isinstance(action, Release)
-                or (isinstance(action, Replace) and action.old.id in snapshot.broken)
-            ]
-            if others := [action for action in left if action not in again]:
-                names = ", ".join(sorted({uuid_of(action) for action in others}))
-                why = f"RMD has answered that all went well, but {names} is not as it was asked for"
-                raise self._error("Cannot confirm what was done", "no_effect", why)
+            snapshot = self._observe_until(lambda found: self._is_proven(done, found))
+            self.report.seen.after = snapshot
+            again = self._to_repeat(done, snapshot)
             if not again or stop.is_set():
-                self._tell_pending(self._pending(done, snapshot))
+                self._tell_pending(pending_of(done, snapshot))
                 return
             if attempt == ATTEMPTS:
-                posted = f"it was posted {ATTEMPTS} times"
-                broken = [action for action in again if isinstance(action, Replace)]
-                self._tell(
-                    {uuid_of(each): f"{snapshot.broken[each.old.id]}; {posted}" for each in broken}
-                )
+                self._tell_broken(again, snapshot)
                 return
             for step in steps(again):
                 self.lease.check()
                 self._journal.do(step)
+
+    def _is_proven(self, done: Sequence[Action], snapshot: NodeSnapshot) -> bool:
+        """Whether nothing is left of these actions, for us or for the node's agent."""
+        return not (left_of(done, self.job.adopted, snapshot) or pending_of(done, snapshot))
+
+    def _to_repeat(self, done: Sequence[Action], snapshot: NodeSnapshot) -> list[Action]:
+        """What the kernel does not do of these actions. Raises RmdError for what RMD itself does
+        not list as it was asked for."""
+        left = left_of(done, self.job.adopted, snapshot)
+        again = not_in_force(left, snapshot)
+        if others := [action for action in left if action not in again]:
+            names = ", ".join(sorted({uuid_of(action) for action in others}))
+            why = f"RMD has answered that all went well, but {names} is not as it was asked for"
+            raise self._error("Cannot confirm what was done", "no_effect", why)
+        return again
+
+    def _tell_broken(self, again: Sequence[Action], snapshot: NodeSnapshot) -> None:
+        """What the kernel did not do however often it was posted."""
+        posted = f"it was posted {ATTEMPTS} times"
+        broken = [action for action in again if isinstance(action, Replace)]
+        self._tell({uuid_of(each): f"{snapshot.broken[each.old.id]}; {posted}" for each in broken})
 
     def _observe_until(self, is_good: Callable[[NodeSnapshot], bool]) -> NodeSnapshot:
         return observe_until(
@@ -322,18 +309,6 @@ class NodeRun:
             required=bool(self.job.present),
         )
 
-    def _left(self, done: Sequence[Action], snapshot: NodeSnapshot) -> list[Action]:
-        """What is still to be done after these actions."""
-        present = tuple(wanted_by(done))
-        absent = {old.uuid for old in removed_by(done)} - {workload.uuid for workload in present}
-        return changes(self._plan(NodeJob(present, absent, self.job.adopted), snapshot))
-
-    @staticmethod
-    def _pending(done: Sequence[Action], snapshot: NodeSnapshot) -> dict[str, str]:
-        """What the node's agent has not made true of these actions, by uuid."""
-        present = {workload.uuid for workload in wanted_by(done)}
-        return snapshot.pending(present, {old.uuid for old in removed_by(done)} - present)
-
     def _tell_pending(self, pending: Mapping[str, str]) -> None:
         self._tell(pending, "mend what it says: the agent tries again by itself")
 
@@ -341,7 +316,7 @@ class NodeRun:
         """What is not in force, by uuid, and why."""
         for uuid, why in off.items():
             error = self._error(f"Workload {uuid} is not in force", "not_in_force", why, todo)
-            if self._all_or_nothing:
+            if self._settings.all_or_nothing:
                 raise error
             self._note(uuid, error)
 
@@ -351,8 +326,10 @@ class NodeRun:
         # cannot be.
         with contextlib.suppress(EnablementError):
             self._recovery.keep(old.body for old in self._journal.removed)
-        before = self.report.before or NodeSnapshot(())
-        self.report.after = NodeSnapshot(self._journal.undo(before.running, self.report.actions))
+        before = self.report.seen.before or NodeSnapshot(())
+        self.report.seen.after = NodeSnapshot(
+            self._journal.undo(before.running, self.report.actions)
+        )
 
     def _finish(self) -> None:
         try:
@@ -378,8 +355,8 @@ class NodeRun:
             self._fail(self._error(error.what, "api", error.why, error.todo))
 
     def _fail(self, error: RmdError) -> None:
-        self.report.error = self.report.error or error
-        self.report.outcome = FAILED
+        self.report.fate.error = self.report.fate.error or error
+        self.report.fate.outcome = FAILED
 
     def _refused(self, problems: Sequence[Refusal]) -> RmdError:
         why = "; ".join(dict.fromkeys(problem.why for problem in problems))

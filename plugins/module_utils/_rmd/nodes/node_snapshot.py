@@ -13,9 +13,10 @@ from typing import Optional
 
 from ..rmd_errors import RmdError
 from ..workloads import RunningWorkload
-from .agents import Agent, Report
+from .agents import Agent
 from .evidence import broken_workloads, stray_cores
 from .node_writer import NodeWriter
+from .report_fields import Report
 
 # Beside the agent's own interval: its look itself, and its line's way into the log.
 _SLACK_S = 0.2
@@ -36,6 +37,11 @@ class NodeSnapshot:
     disturbed: Mapping[str, str] = field(default_factory=dict)
     strays: tuple[int, ...] = ()
     is_declared: bool = False
+
+    @property
+    def is_in_force(self) -> bool:
+        """Whether the kernel does all that RMD says, and nothing else."""
+        return not (self.broken or self.strays)
 
     def differs(self, workload: str) -> str:
         """In what the kernel differs from a workload, by its id; "" for nothing."""

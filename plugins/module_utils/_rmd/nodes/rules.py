@@ -9,10 +9,10 @@ itself."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Optional
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Optional
 
-from ..._nodes.cpuset import parse_cores, to_ranges
+from ..._nodes.cpuset import to_ranges
 from ..rmd_errors import Refusal
 from ..workloads import (
     BESTEFFORT,
@@ -24,8 +24,9 @@ from ..workloads import (
     RunningWorkload,
     Workload,
 )
-from .actions import Action, Keep, removed_by, wanted_by
-from .node_machine import UNKNOWN, Dialect, Machine, Policies, Topology
+from .actions import Action, posted_by, removed_by
+from .node_machine import L3, UNKNOWN, Dialect, Machine, Policies, Topology
+from .report_fields import Report, bandwidth_of, reserved_of
 
 # What is wrong: (kind, sentence).
 Found = Iterator[tuple[str, str]]
@@ -49,7 +50,7 @@ def senseless(workload: Workload, others: Iterable[Workload] = ()) -> list[Refus
 def problems(
     workload: Workload,
     machine: Machine = UNKNOWN,
-    report: Optional[Mapping[str, Any]] = None,
+    report: Optional[Report] = None,
     others: Iterable[Workload] = (),
 ) -> list[Refusal]:
     """What RMD or the kernel would refuse or take back, or RMD crash on.
@@ -67,10 +68,10 @@ def problems(
     return [*senseless(workload, others), *_refusals(found)]
 
 
-def rounding(workload: Workload, report: Mapping[str, Any]) -> str:
+def rounding(workload: Workload, report: Report) -> str:
     """What the kernel makes of a workload's memory bandwidth; "" for nothing else."""
     mba = workload.effective().mba
-    step = _bandwidth(report).get("step") or 1
+    step = bandwidth_of(report).get("step") or 1
     if mba is None or not mba.percentage or not mba.percentage % step:
         return ""
     most = -(-mba.percentage // step) * step
@@ -87,20 +88,17 @@ def capacity(actions: Sequence[Action], machine: Machine) -> list[Refusal]:
     Only what cannot fit at all is a problem: whether the free ways lie side by side the daemon
     alone knows.
     """
-    found = []
+    if machine.topology is None:
+        return []
     removed = [running.workload for running in removed_by(actions) if running.is_enforced]
-    added = wanted_by(action for action in actions if not isinstance(action, Keep))
-    for cache in machine.topology.caches if machine.topology else ():
-        taken = {
-            workload.uuid: _guaranteed(workload, cache.cores, machine.policies)
-            for workload in added
-        }
-        free = cache.free(GUARANTEED) + sum(
-            _guaranteed(workload, cache.cores, machine.policies) for workload in removed
-        )
-        asked = sum(taken.values())
+    found = []
+    for cache in machine.topology.caches:
+        freed = _guaranteed(removed, cache, machine.policies)
+        taken = _guaranteed(posted_by(actions), cache, machine.policies)
+        free = cache.free(GUARANTEED) + sum(ways for _uuid, ways in freed)
+        asked = sum(ways for _uuid, ways in taken)
         if asked > free:
-            names = ", ".join(uuid for uuid, ways in taken.items() if ways)
+            names = ", ".join(uuid for uuid, _ways in taken)
             text = f"cache {cache.id} has {free} guaranteed ways to give, and {names} would take {asked}"
             found.append(Refusal("no_cache", text))
     return found
@@ -144,14 +142,18 @@ def _of_parameters(wanted: Workload) -> Found:
         least, most = wanted.cache.min, wanted.cache.max
         text = f"workload {wanted.uuid} asks for at most {most} and at least {least} ways"
         yield "bad_range", text
+    yield from _of_choices(wanted)
+    if wanted.mba is not None:
+        yield from _of_mba(wanted, wanted.mba)
+
+
+def _of_choices(wanted: Workload) -> Found:
     for name, said in wanted.parts().items():
         for each, value in said.items():
             parameter = PARTS[name].parameters()[each]
             if parameter["choices"] and value not in parameter["choices"]:
                 title = parameter["title"]
                 yield "plugin_refused", f'workload {wanted.uuid} asks for {title} "{value}"'
-    if wanted.mba is not None:
-        yield from _of_mba(wanted, wanted.mba)
 
 
 def _of_writer(wanted: Workload, dialect: Optional[Dialect]) -> Found:
@@ -222,16 +224,16 @@ def _of_machine(wanted: Workload, topology: Optional[Topology]) -> Found:
         yield "mba_unsupported", text
 
 
-def _of_node(wanted: Workload, dialect: Optional[Dialect], report: Mapping[str, Any]) -> Found:
+def _of_node(wanted: Workload, dialect: Optional[Dialect], report: Report) -> Found:
     """What the node's kernel, and RMD on it, would make of it."""
-    reserved = parse_cores([str((report.get("pools") or {}).get("os_cpus") or "")])
-    if dialect is Dialect.V02 and wanted.cache and (both := set(reserved) & set(wanted.cores)):
+    both = reserved_of(report).intersection(wanted.cores)
+    if dialect is Dialect.V02 and wanted.cache and both:
         text = (
             f"core {to_ranges(both)} of workload {wanted.uuid} is the operating system's (option os_cpus), and RMD v0.2"
             " takes it back"
         )
         yield "os_core", text
-    least = _bandwidth(report).get("least") or 0
+    least = bandwidth_of(report).get("least") or 0
     if wanted.mba is not None and 0 < (wanted.mba.percentage or 0) < least:
         text = (
             f"workload {wanted.uuid} asks for {wanted.mba.percentage} percent of memory bandwidth, and the kernel gives"
@@ -244,17 +246,20 @@ def _refusals(found: Iterable[tuple[str, str]]) -> list[Refusal]:
     return [Refusal(kind, why) for kind, why in found]
 
 
-def _bandwidth(report: Mapping[str, Any]) -> Mapping[str, int]:
-    found: Mapping[str, int] = (report.get("resctrl") or {}).get("bandwidth") or {}
+def _guaranteed(
+    workloads: Iterable[Workload], owner: L3, policies: Optional[Policies]
+) -> list[tuple[str, int]]:
+    """(uuid, ways) of the workloads that take ways of the guaranteed pool of a cache."""
+    found = []
+    for workload in workloads:
+        cache = _cache_of(workload, policies or {})
+        here = not set(workload.cores).isdisjoint(owner.cores)
+        if here and cache is not None and cache.pool == GUARANTEED:
+            found.append((workload.uuid, cache.max))
     return found
 
 
-def _guaranteed(workload: Workload, cores: Iterable[int], policies: Optional[Policies]) -> int:
-    """The ways that a workload takes of the guaranteed pool of the cache with these cores."""
-    cache: Optional[Cache] = workload.cache
-    if workload.policy and policies and workload.policy in policies:
-        cache = policies[workload.policy].cache
-    mine = (
-        cache is not None and cache.pool == GUARANTEED and not set(workload.cores).isdisjoint(cores)
-    )
-    return cache.max if mine and cache is not None else 0
+def _cache_of(workload: Workload, policies: Policies) -> Optional[Cache]:
+    """The cache that a workload asks for, itself or by a policy that is known."""
+    known = policies.get(workload.policy)
+    return known.cache if known is not None else workload.cache

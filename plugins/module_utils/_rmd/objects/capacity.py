@@ -13,9 +13,15 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import Any, Optional
 
 from ..._json import Obj
-from ..._nodes.cpuset import parse_cores
-from ..nodes.agents import Report
-from ..nodes.evidence import caches_of, groups_of, masks_of
+from ..nodes.report_fields import (
+    Report,
+    all_ways_of,
+    caches_of,
+    groups_of,
+    masks_of,
+    pools_of,
+    reserved_of,
+)
 from ..workloads import GUARANTEED, RunningWorkload
 from .operator_names import L3_CACHE_WAYS
 
@@ -25,12 +31,12 @@ def offered(
 ) -> Optional[int]:
     """The ways to offer; None where the agent does not know the pools. of_pods: uuids of the
     workloads that pods own."""
-    pools = report.get("pools")
+    pools = pools_of(report)
     if not pools:
         return None
     others = [found for found in running if found.uuid not in of_pods]
     left = [
-        int(pools["guaranteed"]) - sum(_held(found, name, cores, report, pools) for found in others)
+        int(pools["guaranteed"]) - sum(_held(found, name, cores, report) for found in others)
         for name, cores in caches_of(report).items()
     ]
     return max(0, min(left, default=0))
@@ -57,23 +63,22 @@ def patch(node: Mapping[str, Any], ways: Optional[int]) -> Optional[Obj]:
     return {"status": fields} if fields else None
 
 
-def _held(
-    running: RunningWorkload,
-    cache: str,
-    cores: Collection[int],
-    report: Report,
-    pools: Mapping[str, Any],
-) -> int:
+def _held(running: RunningWorkload, cache: str, cores: Collection[int], report: Report) -> int:
     """The ways that a workload holds of the guaranteed pool of a cache. What a policy asks for, the
     kernel tells."""
     wanted = running.workload
     if set(wanted.cores).isdisjoint(cores):
         return 0
-    if not wanted.policy:
-        return wanted.cache.max if wanted.cache and wanted.cache.pool == GUARANTEED else 0
-    reserved = parse_cores([str(pools.get("os_cpus") or "")])
-    lowest = 0 if set(reserved).isdisjoint(cores) else int(pools["os"])
-    pool = ((1 << int(pools["guaranteed"])) - 1) << lowest
-    mask = masks_of(groups_of(report).get(running.cos_name) or {}).get(cache, 0)
-    full = int(str((report.get("resctrl") or {}).get("cbm_mask") or "0"), 16)
-    return 0 if mask == full else (mask & pool).bit_count()
+    if wanted.policy:
+        mask = masks_of(groups_of(report).get(running.cos_name) or {}).get(cache, 0)
+        is_divided = mask != all_ways_of(report)
+        return (mask & _guaranteed_mask(cores, report)).bit_count() if is_divided else 0
+    return wanted.cache.max if wanted.cache and wanted.cache.pool == GUARANTEED else 0
+
+
+def _guaranteed_mask(cores: Collection[int], report: Report) -> int:
+    """The ways of the guaranteed pool of the cache with these cores: above the operating system's,
+    where that has a core there."""
+    pools = pools_of(report)
+    lowest = 0 if reserved_of(report).isdisjoint(cores) else int(pools["os"])
+    return ((1 << int(pools["guaranteed"])) - 1) << lowest

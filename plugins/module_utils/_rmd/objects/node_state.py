@@ -17,10 +17,11 @@ from ..._cluster.api_objects.object_conditions import condition
 from ..._json import Obj
 from ..._nodes.cpuset import to_ranges
 from ..._times import seconds, timestamp
-from ..nodes.evidence import groups_of
 from ..nodes.node_snapshot import NodeSnapshot
+from ..nodes.report_fields import groups_of
 from ..workloads import PARTS, RunningWorkload
 from .operator_names import HOME_NAMESPACE, NODE_STATE, node_state_name
+from .workload_state import Verdict
 
 SEEN_EVERY_S = 3600.0
 
@@ -74,36 +75,45 @@ def status(
     snapshot: None where the node could not be looked at, and why then says why. now: seconds since the
     epoch. boot: which boot of the node this is.
     """
-    reachable = snapshot is not None
-    reason, before = "Answered" if reachable else "NoAnswer", previous.get("conditions") or []
-    found: Obj = {
-        "workloads": dict(previous.get("workloads") or {})
-        if snapshot is None
-        else rows(snapshot.running),
-        "groups": dict(previous.get("groups") or {})
-        if snapshot is None
-        else groups(snapshot.report or {}),
-        "reachable": reachable,
-        "conditions": [
-            condition(before, "Reachable", reachable, reason, "" if reachable else why, now=now),
-            condition(before, "Enforced", *_enforced(snapshot), now=now),
-        ],
-    }
-    seen_in = boot if snapshot is not None else previous.get("bootID")
-    if seen_in:
-        found["bootID"] = seen_in
+    if snapshot is None:
+        found = _kept(previous)
+        verdicts = {"Reachable": (False, "NoAnswer", why), "Enforced": (None, "NotSeen", "")}
+    else:
+        found = _seen(snapshot, boot)
+        verdicts = {"Reachable": (True, "Answered", ""), "Enforced": _enforced(snapshot)}
+    before = previous.get("conditions") or []
+    found["conditions"] = [
+        condition(before, kind, *verdict, now=now) for kind, verdict in verdicts.items()
+    ]
     seen = seconds(previous.get("lastSeen"))
     if seen is not None:
         found["lastSeen"] = previous["lastSeen"]
-    if reachable and (seen is None or found != dict(previous) or now - seen >= SEEN_EVERY_S):
+    if found["reachable"] and (
+        seen is None or found != dict(previous) or now - seen >= SEEN_EVERY_S
+    ):
         found["lastSeen"] = timestamp(now)
     return found
 
 
-def _enforced(snapshot: Optional[NodeSnapshot]) -> tuple[Optional[bool], str, str]:
-    """(holds, reason, message): whether the kernel does all that RMD says."""
-    if snapshot is None:
-        return None, "NotSeen", ""
+def _seen(snapshot: NodeSnapshot, boot: str) -> Obj:
+    """What a look says of the node, but for conditions."""
+    found: Obj = {
+        "workloads": rows(snapshot.running),
+        "groups": groups(snapshot.report or {}),
+        "reachable": True,
+    }
+    return {**found, "bootID": boot} if boot else found
+
+
+def _kept(previous: Mapping[str, Any]) -> Obj:
+    """What was said of a node that cannot be looked at now."""
+    kept: Obj = {name: dict(previous.get(name) or {}) for name in ("workloads", "groups")}
+    boot = previous.get("bootID")
+    return {**kept, "reachable": False, **({"bootID": boot} if boot else {})}
+
+
+def _enforced(snapshot: NodeSnapshot) -> Verdict:
+    """Whether the kernel does all that RMD says."""
     names = {found.id: found.uuid or f"id {found.id}" for found in snapshot.running}
     problems = [
         f"{names[key]}: {why}"

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Optional
 
+from ..nodes.node_snapshot import NodeSnapshot
 from ..workloads import RunningWorkload
 from .view import View
 from .workload_spec import Declared
@@ -44,7 +45,7 @@ def states_of(
     wanted = set() if entry.is_deleted else set(targets)
     found = {}
     for node in sorted(wanted | set(recorded(entry, views))):
-        state = _state(entry, node in wanted, views.get(node), node)
+        state = _state(entry, node, views.get(node), is_wanted=node in wanted)
         if state is not None:
             found[node] = state
     return found
@@ -52,59 +53,65 @@ def states_of(
 
 def recorded(entry: Declared, views: Mapping[str, View]) -> set[str]:
     """The nodes where the workload was the last time that they were heard of."""
-    states = (entry.object.get("status") or {}).get("workloadStates") or {}
-    by_status = {node for node, state in states.items() if (state or {}).get("id")}
     by_runs = {
         node for node, view in views.items() if entry.rival is None and entry.uuid in view.owned
     }
     seen = {node for node, view in views.items() if _mine(entry, view)}
-    return by_status | by_runs | seen
+    return set(entry.recorded_ids) | by_runs | seen
 
 
-def _state(entry: Declared, is_wanted: bool, view: Optional[View], node: str) -> Optional[OnNode]:
+def _state(
+    entry: Declared, node: str, view: Optional[View], *, is_wanted: bool
+) -> Optional[OnNode]:
+    """How it stands on one node; None where it is neither wanted nor there."""
     if view is None:
         return (
             OnNode(WorkloadOutcome.NO_NODE, None, f"there is no node {node}") if is_wanted else None
         )
-    snapshot = view.snapshot
-    if snapshot is None:
+    if view.snapshot is None:
         return OnNode(WorkloadOutcome.UNREACHABLE, None, view.why)
     mine = _mine(entry, view)
     if entry.problem and not entry.is_deleted:
         return OnNode(WorkloadOutcome.INVALID, mine, entry.problem)
     if not is_wanted:
-        if mine is None:
-            return None
-        why = view.problem_of(mine.uuid) or _refusal(view, mine.uuid) or "it is still there"
-        return OnNode(_outcome(view), mine, f"it could not be removed: {why}")
+        return None if mine is None else _not_removed(view, mine)
     if mine is not None and _is_as_wanted(entry, view, mine):
-        differs = snapshot.differs(mine.id)
-        if differs:
-            return OnNode(WorkloadOutcome.NOT_ENFORCED, mine, differs)
-        return OnNode(
-            WorkloadOutcome.POSTED if view.is_changed(entry.uuid) else WorkloadOutcome.KEPT, mine
-        )
-    if (refused := view.refused.get(entry.uuid)) is not None:
+        return _running(view, view.snapshot, mine, entry.uuid)
+    return _not_as_wanted(view, mine, entry.uuid)
+
+
+def _not_removed(view: View, mine: RunningWorkload) -> OnNode:
+    why = view.problem_of(mine.uuid) or _refusal(view, mine.uuid) or "it is still there"
+    return OnNode(_outcome(view), mine, f"it could not be removed: {why}")
+
+
+def _running(view: View, snapshot: NodeSnapshot, mine: RunningWorkload, uuid: str) -> OnNode:
+    """Of what RMD runs as it is wanted: by the kernel's word."""
+    if differs := snapshot.differs(mine.id):
+        return OnNode(WorkloadOutcome.NOT_ENFORCED, mine, differs)
+    return OnNode(WorkloadOutcome.POSTED if view.is_changed(uuid) else WorkloadOutcome.KEPT, mine)
+
+
+def _not_as_wanted(view: View, mine: Optional[RunningWorkload], uuid: str) -> OnNode:
+    """Of what our rules have refused, or RMD does not run as it is wanted."""
+    refused = view.refused.get(uuid)
+    if refused is not None:
         passing = refused.kind in _PASSING
         outcome = WorkloadOutcome.REFUSED if passing else WorkloadOutcome.INVALID
-        return OnNode(outcome, mine, _refusal(view, entry.uuid))
-    why = view.problem_of(entry.uuid) or "RMD does not run it as it is asked for; run again"
+        return OnNode(outcome, mine, _refusal(view, uuid))
+    why = view.problem_of(uuid) or "RMD does not run it as it is asked for; run again"
     return OnNode(_outcome(view), mine, why)
 
 
 def _mine(entry: Declared, view: View) -> Optional[RunningWorkload]:
     """What the node runs of the object."""
-    if view.wanted is None:
+    if view.wanted is None or view.snapshot is None:
         return None
     objects = view.wanted.objects
-    return next(
-        (
-            found
-            for found in (view.snapshot.running if view.snapshot else ())
-            if found.uuid and objects.get(found.uuid) == entry.name
-        ),
-        None,
-    )
+    for found in view.snapshot.running:
+        if found.uuid and objects.get(found.uuid) == entry.name:
+            return found
+    return None
 
 
 def _is_as_wanted(entry: Declared, view: View, mine: RunningWorkload) -> bool:
@@ -120,7 +127,7 @@ def _refusal(view: View, uuid: str) -> str:
 
 
 def _outcome(view: View) -> WorkloadOutcome:
-    error = view.report.error if view.report is not None else None
+    error = view.report.fate.error if view.report is not None else None
     return (
         WorkloadOutcome.UNREACHABLE
         if error is not None and error.kind in _SILENT

@@ -47,45 +47,63 @@ def wanted_on(
     node: str,
     declared: Sequence[Declared],
     targets: Mapping[Name, Collection[str]],
+    *,
     running: Sequence[RunningWorkload],
     cores: Collection[int],
     owned: Collection[str],
-    *,
     is_fresh: bool = False,
 ) -> WantedWorkloads:
     """What should and should not run on a node.
 
     declared: all objects, judged. targets: the nodes of each. running: what the node runs. cores:
-    all of the node's, for allCores. owned: uuids that earlier runs have put there for objects. is_fresh: as of NodeJob.
+    all of the node's, for allCores. owned: uuids that earlier runs have put there for objects.
+    is_fresh: as of NodeJob.
 
     A workload whose uuid is an object's is that object's, whoever made it. An object with a problem
     stays as it is.
     """
     objects = {entry.uuid: entry.name for entry in declared if entry.rival is None}
-    here = [
-        entry
-        for entry in sorted(declared, key=lambda entry: entry.age)
-        if not entry.problem and not entry.is_deleted and node in targets[entry.name]
-    ]
+    here = [entry for entry in _sendable(declared) if node in targets[entry.name]]
     present = {entry.name: entry.workload(cores) for entry in here}
     adopted = _adopt(node, declared, running, present, objects)
-    goes = {
+    leaving = _leaving(declared, present)
+    absent = {found.uuid for found in running if objects.get(found.uuid) in leaving}
+    orphans = _orphans(running, owned, objects, declared)
+    return WantedWorkloads(
+        present=tuple(present.values()),
+        absent=frozenset(absent | orphans),
+        adopted=adopted,
+        is_fresh=is_fresh,
+        objects=objects,
+        orphans=orphans,
+    )
+
+
+def _sendable(declared: Iterable[Declared]) -> list[Declared]:
+    """The objects that are to run somewhere, the oldest first."""
+    found = [entry for entry in declared if not entry.problem and not entry.is_deleted]
+    return sorted(found, key=lambda entry: entry.age)
+
+
+def _leaving(declared: Iterable[Declared], present: Collection[Name]) -> set[Name]:
+    """The objects whose workloads leave the node. present: those whose workloads are wanted there."""
+    return {
         entry.name
         for entry in declared
         if entry.is_deleted or not (entry.problem or entry.name in present)
     }
-    absent = {found.uuid for found in running if objects.get(found.uuid) in goes}
+
+
+def _orphans(
+    running: Iterable[RunningWorkload],
+    owned: Collection[str],
+    objects: Collection[str],
+    declared: Iterable[Declared],
+) -> frozenset[str]:
+    """The uuids that earlier runs have put there, and that are no object's any more."""
     # What might be the operator's of an object that cannot be read is nobody's orphan.
     unsure = {entry.name.name for entry in declared if entry.problem}
-    orphans = {found.uuid for found in running} & set(owned) - set(objects) - unsure
-    return WantedWorkloads(
-        tuple(present.values()),
-        frozenset(absent | orphans),
-        adopted,
-        is_fresh,
-        objects,
-        frozenset(orphans),
-    )
+    return frozenset({found.uuid for found in running} & set(owned) - set(objects) - unsure)
 
 
 def _adopt(
@@ -99,7 +117,7 @@ def _adopt(
     adopted: dict[str, list[str]] = {}
     for found in running:
         if found.uuid and found.uuid not in objects:
-            owner = _legacy_owner(found.uuid, found, node, declared, present)
+            owner = _legacy_owner(found, node, declared, present)
             if owner is not None:
                 objects[found.uuid] = owner
                 adopted.setdefault(owner.uuid, []).append(found.uuid)
@@ -107,26 +125,22 @@ def _adopt(
 
 
 def _legacy_owner(
-    uuid: str,
     running: RunningWorkload,
     node: str,
     declared: Iterable[Declared],
     wanted: Mapping[Name, Workload],
 ) -> Optional[Name]:
     """The object outside of the namespace default whose workload the operator has put on this node
-    as uuid, or None.
+    under the object's name alone, or None.
 
     It is the one whose status names the workload's id; else the only one of that name that asks for
     the same. wanted: what the objects ask for on this node.
     """
+    uuid = running.uuid
     alike = [entry for entry in declared if entry.name.name == uuid and entry.uuid != uuid]
     for entry in alike:
-        states = (entry.object.get("status") or {}).get("workloadStates") or {}
-        if running.id and (states.get(node) or {}).get("id") == running.id:
+        if running.id and entry.recorded_ids.get(node) == running.id:
             return entry.name
-    same = [
-        entry.name
-        for entry in alike
-        if entry.name in wanted and running.workload.is_same_as(wanted[entry.name])
-    ]
+    asking = wanted.keys() & {entry.name for entry in alike}
+    same = [name for name in asking if running.workload.is_same_as(wanted[name])]
     return same[0] if len(same) == 1 else None

@@ -101,9 +101,9 @@ class Reconciliation:
                 view.node,
                 self.declared,
                 self.targets,
-                snapshot.running,
-                cores,
-                view.owned,
+                running=snapshot.running,
+                cores=cores,
+                owned=view.owned,
                 is_fresh=view.has_booted,
             )
             run.decide(view.wanted)
@@ -119,7 +119,7 @@ class Reconciliation:
         if not self._settings.check_mode:
             self._prepare(busy)
         execute(busy, self._settings)
-        self.changed |= any(run.report.changed for run in busy)
+        self.changed |= any(run.report.fate.changed for run in busy)
 
     def states(self, entry: Declared) -> dict[str, OnNode]:
         """How a workload stands on each node."""
@@ -129,54 +129,49 @@ class Reconciliation:
         """Write statuses, node states and what nodes offer, each only where it differs; let go what
         is gone."""
         now = self._context.clock()
-        gone = [
-            entry
-            for entry in self.declared
-            if entry.is_deleted and entry.is_held and not self.states(entry)
-        ]
-        statuses = [
-            (entry.object, self._status(entry, now)) for entry in self.declared if entry not in gone
-        ]
-        statuses = [
-            (obj, status) for obj, status in statuses if (obj.get("status") or {}) != status
-        ]
+        gone: list[Obj] = []
+        statuses: list[tuple[Obj, Obj]] = []
+        for entry in self.declared:
+            if entry.is_deleted and entry.is_held and not self.states(entry):
+                gone.append(entry.object)
+                continue
+            status = self._status(entry, now)
+            if status != (entry.object.get("status") or {}):
+                statuses.append((entry.object, status))
         batch.write_statuses(self._client, WORKLOAD, statuses)
         self._tell_node_states(now)
-        batch.set_finalizer(
-            self._client, WORKLOAD, [entry.object for entry in gone], FINALIZER, held=False
-        )
+        batch.set_finalizer(self._client, WORKLOAD, gone, FINALIZER, held=False)
         self.changed |= bool(statuses or gone)
 
     def offer(self) -> dict[str, int | None]:
         """Publish the cache ways that nodes offer to pods; returns those that are, or would be,
         changed."""
-        of_pods = {entry.name for entry in self.declared if entry.pod is not None}
-        dry = self._settings.check_mode
-        offers = {
-            view.node: ways
-            for view in self.seen
-            if (ways := _offered(view, of_pods, dry=dry)) is not None
-        }
-        # Only where we have published it is withdrawn, and not because a daemon starts anew just
-        # now.
-        lost = [
-            view.node
-            for view in self.seen
-            if view.node not in self._fleet.writers and node_state.is_ours(view.state)
-        ]
-        wanted: dict[str, int | None] = {**offers, **dict.fromkeys(lost)}
-        patches = {
-            node: capacity.patch(self._snapshot.nodes[node], ways) for node, ways in wanted.items()
-        }
+        wanted = self._wanted_offers()
+        nodes = self._snapshot.nodes
+        patches = {node: capacity.patch(nodes[node], ways) for node, ways in wanted.items()}
         needed = {node: patch for node, patch in patches.items() if patch is not None}
-        if not dry:
+        if not self._settings.check_mode:
             batch.merge_statuses(
                 self._client,
                 object_store.NODE,
-                [(self._snapshot.nodes[node], body) for node, body in needed.items()],
+                [(nodes[node], body) for node, body in needed.items()],
             )
         self.changed |= bool(needed)
         return {node: wanted[node] for node in needed}
+
+    def _wanted_offers(self) -> dict[str, int | None]:
+        """Node -> the ways that it should offer, None for no more. One of which that is not known
+        keeps what it offers."""
+        of_pods = {entry.name for entry in self.declared if entry.pod is not None}
+        wanted: dict[str, int | None] = {}
+        for view in self.seen:
+            ways = _offered(view, of_pods, dry=self._settings.check_mode)
+            # Only where we have published it is withdrawn, and not because a daemon starts anew
+            # just now.
+            is_lost = view.node not in self._fleet.writers and node_state.is_ours(view.state)
+            if is_lost or ways is not None:
+                wanted[view.node] = None if is_lost else ways
+        return wanted
 
     @property
     def _fresh(self) -> list[Declared]:
@@ -224,6 +219,17 @@ class Reconciliation:
 
     def _tell_node_states(self, now: float) -> None:
         self._create_node_states()
+        self._write_node_statuses(now)
+        # Else it would be in force again when RMD goes, objects of it or not.
+        vain = [view.state for view in self.seen if view.state and view.is_declared_in_vain]
+        batch.merge_specs(
+            self._client, NODE_STATE, [(state, {"workloads": None}) for state in vain]
+        )
+        self.changed |= bool(vain)
+        self._own((view, view.ours) for view in self.seen)
+
+    def _write_node_statuses(self, now: float) -> None:
+        """Where they differ; that a node was seen again is no change."""
         statuses = []
         for view in self.seen:
             if view.state is None:
@@ -232,16 +238,9 @@ class Reconciliation:
             after = node_state.status(before, view.snapshot, view.why, now, boot=view.boot)
             if after != before:
                 statuses.append((view.state, after))
-                noted = {**after, "lastSeen": before.get("lastSeen")}
-                self.changed |= noted != {**before, "lastSeen": before.get("lastSeen")}
+                last = {"lastSeen": before.get("lastSeen")}
+                self.changed |= {**after, **last} != {**before, **last}
         batch.write_statuses(self._client, NODE_STATE, statuses)
-        # Else it would be in force again when RMD goes, objects of it or not.
-        vain = [view.state for view in self.seen if view.state and view.is_declared_in_vain]
-        batch.merge_specs(
-            self._client, NODE_STATE, [(state, {"workloads": None}) for state in vain]
-        )
-        self.changed |= bool(vain)
-        self._own((view, view.ours) for view in self.seen)
 
     def _own(self, owned: Iterable[tuple[View, frozenset[str]]]) -> None:
         """Write down what is ours on nodes, where that is another than before."""

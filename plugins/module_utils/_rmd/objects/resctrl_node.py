@@ -15,9 +15,17 @@ from ..._cluster.api_client.client import Client
 from ..._json import Obj
 from ..._nodes.cpuset import to_strings
 from ..daemon.dialect import decode
-from ..nodes.agents import Agent, Report
-from ..nodes.evidence import caches_of, groups_of, masks_of
+from ..nodes.agents import Agent
 from ..nodes.node_machine import L3, Dialect, Machine, MbaSupport, Topology
+from ..nodes.report_fields import (
+    Report,
+    all_ways_of,
+    bandwidth_of,
+    caches_of,
+    groups_of,
+    masks_of,
+    pools_of,
+)
 from ..rmd_errors import RmdError
 from ..workloads import BESTEFFORT, DECLARED, GUARANTEED, SHARED, RunningWorkload, Workload
 from .node_state import skeleton
@@ -126,11 +134,25 @@ def running_of(uuid: str, entry: Mapping[str, Any]) -> RunningWorkload:
 
 def topology_of(report: Report) -> Topology:
     """The caches of a node, and what groups leave of each pool. Pure."""
-    pools = report.get("pools") or {}
-    resctrl = report.get("resctrl") or {}
-    full = int(str(resctrl.get("cbm_mask") or "0"), 16)
-    bandwidth = resctrl.get("bandwidth") or {}
-    groups = groups_of(report)
+    full, pools = all_ways_of(report), pools_of(report)
+    taken = _taken_ways(groups_of(report), full)
+    caches = []
+    for cache, cores in caches_of(report).items():
+        free = full & ~taken.get(cache, 0)
+        caches.append(L3(cache, cores, full.bit_length(), free, _free_ways(pools, free)))
+    bandwidth = bandwidth_of(report)
+    has_mba = bool(bandwidth)
+    mba = MbaSupport(
+        supported=has_mba,
+        enabled=has_mba,
+        step=bandwidth.get("step"),
+        least=bandwidth.get("least"),
+    )
+    return Topology(tuple(caches), mba)
+
+
+def _taken_ways(groups: Mapping[str, Any], full: int) -> dict[str, int]:
+    """L3 cache -> the ways that groups keep from others."""
     everybodys = masks_of(groups.get("") or {})
     taken: dict[str, int] = {}
     for name, group in groups.items():
@@ -138,16 +160,14 @@ def topology_of(report: Report) -> Topology:
             # Who has memory bandwidth alone has the ways of all others, and takes none.
             if name and mask not in (full, everybodys.get(cache)):
                 taken[cache] = taken.get(cache, 0) | mask
-    caches = []
-    for cache, cores in caches_of(report).items():
-        free = full & ~taken.get(cache, 0)
-        low, left = int(pools.get("os") or 0), {}
-        for pool in (GUARANTEED, BESTEFFORT, SHARED):
-            ways = range(low, low + int(pools.get(pool) or 0))
-            left[pool] = tuple(way for way in ways if free >> way & 1)
-            low = ways.stop
-        caches.append(L3(cache, cores, full.bit_length(), free, left))
-    mba = MbaSupport(
-        bool(bandwidth), bool(bandwidth), bandwidth.get("step"), bandwidth.get("least")
-    )
-    return Topology(tuple(caches), mba)
+    return taken
+
+
+def _free_ways(pools: Mapping[str, Any], free: int) -> dict[str, tuple[int, ...]]:
+    """Pool -> those of its ways that are free; pools lie one above the other, the system's lowest."""
+    low, left = int(pools.get("os") or 0), {}
+    for pool in (GUARANTEED, BESTEFFORT, SHARED):
+        ways = range(low, low + int(pools.get(pool) or 0))
+        left[pool] = tuple(way for way in ways if free >> way & 1)
+        low = ways.stop
+    return left

@@ -16,7 +16,7 @@ from typing import Optional
 
 from ..._cluster.api_objects.labels import DOMAIN
 from ..._json import Obj
-from ..nodes.actions import Action, Post, Replace, removed_by
+from ..nodes.actions import Action, posted_by, removed_by
 from ..nodes.node_machine import Dialect
 from ..nodes.node_results import WITHHELD, NodeReport, WorkloadWrite
 from ..nodes.node_snapshot import NodeSnapshot
@@ -45,7 +45,7 @@ class View:
     @property
     def snapshot(self) -> Optional[NodeSnapshot]:
         """The last one; None where it cannot be looked at."""
-        return self.report.after if self.report is not None else None
+        return self.report.seen.after if self.report is not None else None
 
     @property
     def is_without_rmd(self) -> bool:
@@ -64,7 +64,7 @@ class View:
         """Why it cannot be looked at, or what else went wrong."""
         if self.report is None:
             return f"there is no daemon of RMD on node {self.node}; deploy RMD there, or leave the node out"
-        return str(self.report.error or "").rstrip(".")
+        return str(self.report.fate.error or "").rstrip(".")
 
     @property
     def actions(self) -> tuple[Action, ...]:
@@ -103,9 +103,7 @@ class View:
     @property
     def added(self) -> frozenset[str]:
         """The uuids that are posted."""
-        return frozenset(
-            action.workload.uuid for action in self.actions if isinstance(action, (Post, Replace))
-        )
+        return frozenset(workload.uuid for workload in posted_by(self.actions))
 
     @property
     def expected(self) -> Optional[tuple[RunningWorkload, ...]]:
@@ -113,13 +111,13 @@ class View:
         if self.snapshot is None:
             return None
         removed = {old.id for old in removed_by(self.actions)}
-        added = [action.workload for action in self.actions if isinstance(action, (Post, Replace))]
         kept = [found for found in self.snapshot.running if found.id not in removed]
-        return (*kept, *(RunningWorkload("", "", "", "", workload, {}) for workload in added))
+        added = posted_by(self.actions)
+        return (*kept, *(RunningWorkload.expected(workload) for workload in added))
 
     def problem_of(self, uuid: str) -> str:
         """Why a workload is not as asked for after the run, "" where the run knows of nothing."""
-        if self.report is not None and self.report.outcome == WITHHELD:
+        if self.report is not None and self.report.fate.outcome == WITHHELD:
             return "nothing was sent, since another node failed"
         said = (write.problem for write in self.writes if write.uuid == uuid)
         return next(filter(None, said), self.why)

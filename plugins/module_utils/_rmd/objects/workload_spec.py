@@ -84,6 +84,12 @@ class Declared:
             None,
         )
 
+    @property
+    def recorded_ids(self) -> dict[str, str]:
+        """Node -> the workload's id there, by the object's status."""
+        states = (self.object.get("status") or {}).get("workloadStates") or {}
+        return {node: state["id"] for node, state in states.items() if (state or {}).get("id")}
+
     def workload(self, all_cores: Iterable[int]) -> Workload:
         """What it asks for on a node that has all_cores."""
         cores = tuple(set(all_cores) - set(self.cores)) if self.all_cores else self.cores

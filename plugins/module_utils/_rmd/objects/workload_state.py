@@ -16,7 +16,10 @@ from ..._nodes.cpuset import to_strings
 from ..workloads import RunningWorkload, in_groups
 
 # (holds, reason, message) of a condition.
+# Of a condition: (holds, reason, message).
 Verdict = tuple[Optional[bool], str, str]
+# Of what was true as long as RMD was there.
+REMOVED: Verdict = (False, "Removed", "RMD was removed from the cluster")
 _SHOWN = 3
 
 
@@ -69,7 +72,7 @@ def make_status(
     """
     known = previous.get("workloadStates") or {}
     good = sum(state.outcome.is_good for state in states.values())
-    ready, degraded, invalid = _conditions(states, problem, is_deleted)
+    ready, degraded, invalid = _conditions(states, problem, is_deleted=is_deleted)
     verdicts = {
         "Ready": ready,
         "Enforced": _enforced(states),
@@ -77,17 +80,17 @@ def make_status(
         "Invalid": invalid,
     }
     found = {node: _state(known.get(node) or {}, state) for node, state in sorted(states.items())}
-    return _status(previous, found, f"{good}/{len(states)}", verdicts, generation, now)
+    nodes = f"{good}/{len(states)}"
+    return _status(previous, found, nodes, verdicts, generation=generation, now=now)
 
 
 def removed_status(previous: Mapping[str, Any], generation: int, now: float) -> Obj:
     """The status to have when nothing divides cache any more; equal to previous where it is there."""
-    gone = (False, "Removed", "RMD was removed from the cluster")
     verdicts: dict[str, Verdict] = {
-        **dict.fromkeys(("Ready", "Enforced", "Degraded"), gone),
+        **dict.fromkeys(("Ready", "Enforced", "Degraded"), REMOVED),
         "Invalid": (False, "Accepted", ""),
     }
-    return _status(previous, {}, "0/0", verdicts, generation, now)
+    return _status(previous, {}, "0/0", verdicts, generation=generation, now=now)
 
 
 def _status(
@@ -95,6 +98,7 @@ def _status(
     states: Obj,
     nodes: str,
     verdicts: Mapping[str, Verdict],
+    *,
     generation: int,
     now: float,
 ) -> Obj:
@@ -154,30 +158,29 @@ def _fields(running: RunningWorkload) -> Obj:
 
 
 def _conditions(
-    states: Mapping[str, OnNode], problem: str, is_deleted: bool
+    states: Mapping[str, OnNode], problem: str, *, is_deleted: bool
 ) -> tuple[Verdict, Verdict, Verdict]:
     """Of Ready, Degraded and Invalid."""
-    invalid = problem or next(
-        (state.why for state in states.values() if state.outcome is WorkloadOutcome.INVALID), ""
-    )
     bad = {node: state for node, state in sorted(states.items()) if not state.outcome.is_good}
-    text = _tell(bad)
-    verdict = (True, "NotAccepted", invalid) if invalid else (False, "Accepted", "")
+    text, invalid = _tell(bad), _invalid(states, problem)
     if is_deleted:
         message = text or "it is being removed"
-        return (False, "Deleted", message), (bool(bad), "Deleted", text), verdict
+        return (False, "Deleted", message), (bool(bad), "Deleted", text), invalid
     if problem:
-        return (False, "Invalid", problem), (False, "NotTried", ""), verdict
-    if not states:
-        return (
-            (False, "NoNodes", "no node is named or selected"),
-            (False, "AsExpected", ""),
-            verdict,
-        )
-    if not bad:
-        return (True, "AllNodes", ""), (False, "AsExpected", ""), verdict
-    reason = next(iter(bad.values())).outcome.value
-    return (False, reason, text), (True, reason, text), verdict
+        return (False, "Invalid", problem), (False, "NotTried", ""), invalid
+    if bad:
+        reason = next(iter(bad.values())).outcome.value
+        return (False, reason, text), (True, reason, text), invalid
+    no_nodes = (False, "NoNodes", "no node is named or selected")
+    return (True, "AllNodes", "") if states else no_nodes, (False, "AsExpected", ""), invalid
+
+
+def _invalid(states: Mapping[str, OnNode], problem: str) -> Verdict:
+    """Whether it cannot be accepted as it is, at all or on a node."""
+    invalid = WorkloadOutcome.INVALID
+    whys = (problem, *(state.why for state in states.values() if state.outcome is invalid))
+    why = next(filter(None, whys), "")
+    return (True, "NotAccepted", why) if why else (False, "Accepted", "")
 
 
 def _enforced(states: Mapping[str, OnNode]) -> Verdict:

@@ -23,7 +23,7 @@ def exclusive_cores(
     """The CPUs that only this container has; count: how many it was given. Raises EnablementError,
     which says why not.
 
-    report: the agent's, schema 1. pod: a Pod that runs on its node.
+    report: the agent's. pod: a Pod that runs on its node.
     """
     node, uid = report.get("node", ""), pod["metadata"]["uid"]
     manager = report.get("cpu_manager")

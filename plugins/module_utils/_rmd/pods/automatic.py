@@ -39,34 +39,39 @@ def decide(claims: Sequence[Claim], declared: Iterable[Declared], gone: Iterable
     found = Automatic()
     claimed: set[Name] = set()
     for claim in claims:
-        names = [Name(claim.pod["metadata"]["namespace"], name) for name in claim.names]
-        name = next((name for name in names if _is_owned(there.get(name), claim.pod)), names[0])
+        name = _name_of(claim, there)
         claimed.add(name)
-        if claim.problem:
-            # What runs for it stays: the reason may pass.
-            found.failed.append((claim.pod, claim.problem))
-        elif name not in there:
-            found.create.append(workload_of(claim, name.name))
-        elif not _is_owned(there[name], claim.pod):
-            found.failed.append(
-                (
-                    claim.pod,
-                    f"RmdWorkload {name} exists and is not this pod's: rename one of the two.",
-                )
-            )
-        elif not _means_the_same(there[name], claim.spec):
-            old = there[name].object
-            found.change.append((old, {**old, "spec": claim.spec}))
+        _decide_claim(claim, name, there.get(name), found)
     owners = {claim.pod["metadata"]["uid"] for claim in claims} | set(gone)
     for name, entry in there.items():
         if (
-            entry.pod
-            and entry.pod["uid"] in owners
-            and name not in claimed
+            name not in claimed
             and not entry.is_deleted
+            and entry.pod
+            and entry.pod["uid"] in owners
         ):
             found.remove.append(entry.object)
     return found
+
+
+def _name_of(claim: Claim, there: Mapping[Name, Declared]) -> Name:
+    """By which the pod has the claim's RmdWorkload; the name of a new one where it has none."""
+    names = [Name(claim.pod["metadata"]["namespace"], name) for name in claim.names]
+    return next((name for name in names if _is_owned(there.get(name), claim.pod)), names[0])
+
+
+def _decide_claim(claim: Claim, name: Name, entry: Declared | None, found: Automatic) -> None:
+    """Add what one claim asks for. entry: the RmdWorkload of that name."""
+    if claim.problem:
+        # What runs for it stays: the reason may pass.
+        found.failed.append((claim.pod, claim.problem))
+    elif entry is None:
+        found.create.append(workload_of(claim, name.name))
+    elif not _is_owned(entry, claim.pod):
+        why = f"RmdWorkload {name} exists and is not this pod's: rename one of the two."
+        found.failed.append((claim.pod, why))
+    elif not _means_the_same(entry, claim.spec):
+        found.change.append((entry.object, {**entry.object, "spec": claim.spec}))
 
 
 def _is_owned(entry: Declared | None, pod: Mapping[str, Any]) -> bool:

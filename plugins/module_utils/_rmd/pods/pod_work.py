@@ -21,7 +21,7 @@ from ..._errors import EnablementError
 from ..._json import Obj
 from ..._runs.context import RunContext
 from ..._times import timestamp
-from ..nodes.agents import Report
+from ..nodes.report_fields import Report
 from ..objects.object_store import name_of
 from ..objects.operator_names import FINALIZER, WORKLOAD
 from ..objects.view import View
@@ -138,12 +138,7 @@ class PodWork:
             if owner is None or owner["uid"] in alive or entry.is_deleted:
                 continue
             pod = self._client.get(POD, owner["name"], entry.name.namespace)
-            phase = ((pod or {}).get("status") or {}).get("phase")
-            if (
-                pod is not None
-                and pod["metadata"]["uid"] == owner["uid"]
-                and phase in ("Succeeded", "Failed")
-            ):
+            if pod is not None and pod["metadata"]["uid"] == owner["uid"] and _has_ended(pod):
                 found.append(owner["uid"])
         return found
 
@@ -210,6 +205,10 @@ class PodWork:
                 # A disruption budget has the last word.
                 found[uid] = f"refused: {error.why}"
         return found
+
+
+def _has_ended(pod: Mapping[str, Any]) -> bool:
+    return (pod.get("status") or {}).get("phase") in ("Succeeded", "Failed")
 
 
 def _with(obj: Obj, **metadata: Any) -> Obj:

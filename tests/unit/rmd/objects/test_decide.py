@@ -30,7 +30,9 @@ def wanted(
 ) -> WantedWorkloads:
     judged = refuse_collisions(objects)
     targets = {entry.name: entry.nodes({}, {}) for entry in judged}
-    return wanted_on(NODE, judged, targets, there or [], range(8), owned or set())
+    return wanted_on(
+        NODE, judged, targets, running=there or [], cores=range(8), owned=owned or set()
+    )
 
 
 def test_what_is_for_the_node_is_wanted_the_oldest_first() -> None:

@@ -11,7 +11,9 @@ from typing import Any
 from ansible_collections.hardware.enablement.plugins.module_utils._rmd.nodes.node_results import (
     FAILED,
     WITHHELD,
+    NodeFate,
     NodeReport,
+    SnapshotPair,
     WorkloadWrite,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._rmd.nodes.node_snapshot import (
@@ -64,18 +66,24 @@ def view(
     )
     assert found.report is not None
     if before is None:
-        found.report.error = MUTE
+        found.report.fate.error = MUTE
         return found
     if report is None:
-        found.report.after = NodeSnapshot(tuple(before), broken=broken or {})
+        found.report.seen.after = NodeSnapshot(tuple(before), broken=broken or {})
     found.wanted = wanted_on(
-        ONE, [entry], {entry.name: entry.nodes({}, {})}, before, range(8), owned
+        ONE,
+        [entry],
+        {entry.name: entry.nodes({}, {})},
+        running=before,
+        cores=range(8),
+        owned=owned,
     )
     return found
 
 
-def report(after: list[RunningWorkload], *writes: WorkloadWrite, **more: Any) -> NodeReport:
-    return NodeReport(ONE, after=NodeSnapshot(tuple(after)), writes=list(writes), **more)
+def report(after: list[RunningWorkload], *writes: WorkloadWrite, **fate: Any) -> NodeReport:
+    seen = SnapshotPair(after=NodeSnapshot(tuple(after)))
+    return NodeReport(ONE, seen=seen, writes=list(writes), fate=NodeFate(**fate))
 
 
 def state(entry: Declared, seen: View) -> OnNode | None:

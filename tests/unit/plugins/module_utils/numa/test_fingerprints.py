@@ -17,7 +17,10 @@ from ansible_collections.hardware.enablement.plugins.module_utils._numa.fingerpr
     fingerprint,
     glob_matches,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils._numa.pods_on_nodes import NumaPod
+from ansible_collections.hardware.enablement.plugins.module_utils._numa.pods_on_nodes import (
+    NumaPod,
+    PodResources,
+)
 
 # ansible-test runs unit tests with a Python of its own, which need not have it.
 pytest.importorskip("xxhash")
@@ -60,7 +63,7 @@ def test_published_values(pods: str, published: str) -> None:
 
 
 def pod(name: str, qos: str = "Guaranteed", *requests: dict[str, float]) -> NumaPod:
-    return NumaPod("n", name, "a", qos=qos, requests=requests)
+    return NumaPod("n", name, resources=PodResources(qos, requests))
 
 
 @pytest.mark.parametrize(
@@ -97,9 +100,9 @@ def test_containers_that_end_before_the_others_start_do_not_count() -> None:
         "spec": spec,
         "status": {"qosClass": "Guaranteed"},
     }
-    assert not NumaPod.from_object(found).has_exclusive(frozenset())
+    assert not NumaPod.from_object(found).resources.has_exclusive(frozenset())
     first["restartPolicy"] = "Always"
-    assert NumaPod.from_object(found).has_exclusive(frozenset())
+    assert NumaPod.from_object(found).resources.has_exclusive(frozenset())
 
 
 def test_what_the_exporter_leaves_out_is_not_in_it() -> None:

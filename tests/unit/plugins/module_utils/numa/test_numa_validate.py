@@ -27,6 +27,9 @@ from ansible_collections.hardware.enablement.plugins.module_utils._interface.arg
 from ansible_collections.hardware.enablement.plugins.module_utils._numa import numa_validate
 from ansible_collections.hardware.enablement.plugins.module_utils._numa.numa_checks import CHECKS
 from ansible_collections.hardware.enablement.plugins.module_utils._runs.context import RunContext
+from ansible_collections.hardware.enablement.plugins.module_utils._schema.requests import (
+    make_request,
+)
 from ansible_collections.hardware.enablement.tests.scenes import numa
 from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.cluster.conftest import (
     Asked,
@@ -133,7 +136,8 @@ class World:
         checked = ArgumentSpecValidator(dict(NUMA_VALIDATE)).validate({**params, **given})
         assert not checked.error_messages
         context = RunContext(check_mode=check, clock=clock)
-        return numa_validate.run(checked.validated_parameters, context, sleep)
+        request = make_request(numa_validate.NumaValidateRequest, checked.validated_parameters)
+        return numa_validate.run(request, context, sleep)
 
     def ids(self, **given: Any) -> set[str]:
         """What is found."""
