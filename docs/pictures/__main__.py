@@ -10,7 +10,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from docs.pictures import gate, node, numa, states
+from docs.pictures import gate, node, numa, run, states
 
 HERE = Path(__file__).resolve().parent
 RECIPES = HERE.parents[1] / "recipes"
@@ -21,7 +21,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m docs.pictures", description=__doc__)
     parser.add_argument("--check", action="store_true", help="write nothing, compare")
     check = parser.parse_args().check
-    drawings = {"gate": gate.draw(), "node": node.draw(), "numa": numa.draw()}
+    drawings = {"gate": gate.draw(), "node": node.draw(), "numa": numa.draw(), "run": run.draw()}
     drawings |= {
         f"states-{path.parent.name}": states.draw(path)
         for path in sorted(RECIPES.glob("*/recipe.yml"))

@@ -32,8 +32,8 @@ _LINES = 100
 
 
 def proofs_of(manifests: Sequence[Obj]) -> list[Proof]:
-    """What has to hold before the next state: for all that runs a rollout, for the rest what `wait`
-    and `wait-for-logs` ask for."""
+    """The proofs of the objects of a state. Workloads are proven by a rollout; other objects where
+    the annotations `wait` or `wait-for-logs`, a hook, or the kind itself ask for a proof."""
     found: list[Proof] = []
     if any(manifest["kind"] in _ROLLED_OUT for manifest in manifests):
         found.append(Proof("rollout"))
@@ -66,7 +66,8 @@ def _awaited(manifest: Obj) -> Iterator[Proof]:
 
 
 def _logs(manifest: Obj, match: str, all_of_state: Sequence[Obj]) -> Proof:
-    """On each node where a DaemonSet is all that the state runs; else of all pods of the object."""
+    """A proof of the logs: on each node where the state runs nothing but a DaemonSet, otherwise of
+    all pods of the object."""
     spec: dict[str, Any] = {"match": match, "tail": _LINES}
     template = pod_template(manifest) or {}
     containers = (template.get("spec") or {}).get("containers") or []

@@ -216,8 +216,9 @@ class ChartFormat:
         )
 
     def _runtime(self, variables: Mapping[str, Any], facts: RenderFacts) -> Mapping[str, Any]:
-        """The values of some kernel where the variables are of none: helm renders all files at once,
-        and those of a kernel need one. What is made for all nodes reads nothing of it."""
+        """The values to render with. Helm renders all files at once, and files for kernels need a
+        kernel. So where the variables name none, those of some group are taken; files for all nodes
+        do not read them."""
         if not isinstance(variables.get("kernel"), dict):
             groups = sorted(facts.groups, key=lambda group: group.id) or SAMPLE_GROUPS
             variables = {**variables, **group_variables(groups[0], facts)}
@@ -261,8 +262,8 @@ class ChartFormat:
         }
 
     def _hook(self, manifest: Obj, file: str) -> HookAsset | None:
-        """Of which asset of its file an object is; None for a hook of an event that does not happen
-        here."""
+        """The asset that an object belongs to: its file, or the hooks of its event and weight in
+        that file. None for a hook of an event that never happens here, such as a rollback."""
         annotations = manifest["metadata"].get("annotations") or {}
         if HOOK not in annotations:
             return HookAsset(file)

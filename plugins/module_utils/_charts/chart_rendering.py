@@ -135,8 +135,8 @@ class ChartRendering:
     def whole(
         self, release: HelmRelease, given: Mapping[str, Any], runtime: Mapping[str, Any], file: str
     ) -> str:
-        """All that a file of the chart itself renders to, as it comes: in texts() helm has put the
-        documents in another order. "" for one of a subchart."""
+        """All documents of a file of the chart in the order of the file; texts() has them in the
+        order in which helm installs them. "" for a file of a subchart."""
         path = f"{self.prefix}{file}"
         if not path.startswith("templates/"):
             return ""
@@ -146,8 +146,9 @@ class ChartRendering:
         return str(json.loads(text.partition("whole:")[2]))
 
     def place(self, file: str, line: int, why: str) -> tuple[str, str]:
-        """Where an error in a line of what a file renders to is, and why: the line is the file's own
-        where it is no template."""
+        """The place and the reason of an error in a line of a rendered file, for a message. Where
+        the file is a template, the line is one of the rendered text, not of the file; the reason
+        says so."""
         place = f"{self.source}/{file}" if self.source else file
         if "{{" in self.files.get(f"{self.prefix}{file}", ""):
             return place, f"{why} (line {line} of what it renders to)"

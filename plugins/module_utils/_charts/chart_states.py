@@ -49,7 +49,8 @@ _WEIGHT = re.compile(r"""["']?helm\.sh/hook-weight["']?\s*:\s*["']?(?P<weight>-?
 
 @dataclass(frozen=True)
 class HookAsset:
-    """The hooks of one event and weight in one file. event "": what is no hook."""
+    """The hooks of one event and weight in one file. With the event "": the objects of the file
+    that are no hooks."""
 
     file: str
     event: str = ""
@@ -158,7 +159,8 @@ def _with_hooks(
 
 
 def _weights(text: str, hook: str) -> set[int]:
-    """The weights that hooks of an event may have in a file: none where it has no such hook."""
+    """The weights that the hooks of this event may have in a file; empty where the file has no such
+    hook."""
     events = {
         event.strip() for found in _HOOK.finditer(text) for event in found["events"].split(",")
     }

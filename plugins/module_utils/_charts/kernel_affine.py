@@ -30,12 +30,9 @@ def fnv64a(text: str) -> int:
 
 
 def kernel_suffix(variables: Mapping[str, Any], decimal: str) -> str:
-    """What the names of a kernel's objects end with: the operator's, which is made of the system's
-    version and the kernel.
-
-    Where nodes of one kernel are told apart by more (an architecture that the kernel's name does not
-    show, a pool), that counts as well.
-    """
+    """The end of the names of a kernel's objects: the operator's own suffix, a hash of the system's
+    version and the kernel. Where more tells nodes of one kernel apart (a pool, or an architecture
+    that the kernel's name does not show), that is hashed too."""
     kernel = str(variables["kernel"]["raw"])
     arch = str(variables.get("arch") or "")
     parts = [decimal, kernel.replace("_", "-")]

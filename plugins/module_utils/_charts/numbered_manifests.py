@@ -67,8 +67,8 @@ def as_chart(name: str, files: Mapping[str, str]) -> dict[str, str]:
 
 
 class NumberedFormat(ChartFormat):
-    """A directory of numbered manifests. Nothing in it says what there is one of for each kernel: an
-    object that a kernel is named in, but not in its name."""
+    """A directory of numbered manifests. They do not say which objects there are one of for each
+    kernel. An object is taken for such a one where a kernel is named in it, but not in its name."""
 
     PER_GROUP: ClassVar[re.Pattern[str]] = re.compile(
         rf"{KERNEL_TOKEN}|kernel-affine|\.Kernel(?:Full|Patch)?Version\b"

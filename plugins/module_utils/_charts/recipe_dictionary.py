@@ -73,8 +73,9 @@ def recipe_dictionary(runtime: Mapping[str, Any], given: Mapping[str, Any]) -> d
 
 
 def unknown_fields(text: str, dot: Mapping[str, Any]) -> Iterator[tuple[str, int]]:
-    """(field, line) of what a template asks of the dot that it does not have, which ended the
-    operator's rendering. What stands in a range or a with is about another dot."""
+    """The fields, each with its line, that a template reads and that the dictionary does not have;
+    the operator's rendering ended with an error there. Fields inside of range and with are left
+    out, since they belong to another value."""
     inside: list[bool] = []
     for action in actions_in(text):
         code = action.code

@@ -1,8 +1,8 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""driver-container-vendor: a BuildConfig is there for a kernel whose driver image, that of the
-DaemonSet of the same vendor, is not in its registry. Pure."""
+"""The annotation driver-container-vendor, which pairs a BuildConfig with the DaemonSet of a driver:
+the build is deployed for kernels for which the DaemonSet's image is not in its registry. Pure."""
 
 from __future__ import annotations
 
@@ -29,8 +29,9 @@ def has_vendor(text: str) -> bool:
 
 
 def is_wanted(manifest: Obj, variables: Mapping[str, Any], facts: RenderFacts) -> bool:
-    """Whether an object of a fallback state is deployed for the group that variables are of: a build
-    is, once its image is known not to be there, and where a recipe is merely checked."""
+    """Whether an object of a fallback state is deployed for a group of nodes, whose variables these
+    are. A BuildConfig is deployed once it is known that the image does not exist, and whenever a
+    recipe is only checked; other objects always are."""
     if facts.resolved is None or not _vendor(manifest, "BuildConfig"):
         return True
     known = facts.resolved.get(str(variables["state"]), {})

@@ -1,10 +1,9 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The same small write to many objects, several at a time: statuses, annotations, finalizers.
-
-What is not there any more, or is another object by now, needs none. The first other error is raised
-after all were sent."""
+"""The same small write to many objects, several at a time: statuses, annotations, finalizers. An
+object that is gone, or replaced by another one of its name, is skipped. The first other error is
+raised after all writes were sent."""
 
 from __future__ import annotations
 

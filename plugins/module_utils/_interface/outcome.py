@@ -25,11 +25,13 @@ def outcome_of(
     verbosity: int,
     raised: tuple[type[Exception], ...] = (),
 ) -> Obj:
-    """What work returns, or a failed result that says why there is none.
+    """The result of work, or a failed result with the error's sentence.
 
-    secrets: texts to mask; work may add to them while it runs. raised: exceptions that somebody
-    else turns into words. Any other one but an EnablementError is a bug of ours: its traceback is
-    in the result from -vvv on.
+    - secrets: texts to mask in the result; work may add to them while it runs
+    - raised: exceptions that the caller handles itself
+
+    Any exception other than these and EnablementError is a bug of ours; its traceback is in the
+    result with -vvv.
     """
     try:
         found = work()

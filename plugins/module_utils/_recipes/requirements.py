@@ -67,9 +67,9 @@ def chosen_labels(options: Mapping[str, Any]) -> dict[str, str]:
 
 
 def labels_of_persons(options: Mapping[str, Any]) -> dict[str, str]:
-    """The labels whose absence is a person's word: those of chosen_labels, and of the user's
-    hardware_labels what Node Feature Discovery does not write, where each of the label sets has
-    such a one."""
+    """The labels that people set: a node without them was taken out on purpose, not by a failure of
+    Node Feature Discovery. These are chosen_labels, and those of the user's hardware_labels that
+    NFD does not write, if each of these sets has one."""
     sets = [
         {
             str(name): string(value)

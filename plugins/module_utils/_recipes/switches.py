@@ -19,8 +19,8 @@ _VALUES = {"true": True, "false": False}
 
 
 def enabled_states(recipe: Recipe, facts: RenderFacts) -> dict[str, frozenset[bool]]:
-    """For each state, whether it is enabled: on some groups of nodes, on others not, or the same on
-    all."""
+    """State -> whether it is enabled on the groups of nodes: {True}, {False}, or both where groups
+    differ."""
     templates = Templates(recipe.files, recipe.source)
     return {
         state.name: frozenset(

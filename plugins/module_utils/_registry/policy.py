@@ -19,13 +19,14 @@ from .keyring import Keyring
 
 @dataclass(frozen=True)
 class RegistryMirror:
-    """Other places for what lies under a prefix.
+    """Where images under a prefix are asked for instead.
 
-    prefix: host[:port], optionally with the beginning of a path ("docker.io/library");
-    "*.example.com" is any host under example.com. locations: what takes the prefix's place, in the
-    order in which they are asked. source: whether the place itself is asked, too, after all of
-    them. pulls: "all" images, or those asked for by "digest" or by "tag". of_cluster: the cluster
-    says so, and applies it by itself.
+    - prefix: host[:port], optionally with the beginning of a path ("docker.io/library");
+      "*.example.com" is any host under example.com
+    - locations: the places that are asked, in this order; each takes the place of the prefix
+    - source: whether the prefix itself is asked as well, after all of them
+    - pulls: the images that this is for: "all", or those named by "digest" or by "tag"
+    - of_cluster: the cluster has this setting and applies it without us
     """
 
     prefix: str
@@ -39,9 +40,11 @@ class RegistryMirror:
 class Trust:
     """How one registry is spoken to.
 
-    host: host[:port], or "*.example.com" for all below. ca: PEM of authorities to trust beside the
-    others. verify: whether its certificate is checked. plain_http: it is asked without TLS.
-    of_cluster: the cluster says so.
+    - host: host[:port], or "*.example.com" for all hosts below
+    - ca: PEM of authorities that are trusted besides the others
+    - verify: whether its certificate is checked
+    - plain_http: it is asked without TLS
+    - of_cluster: the setting comes from the cluster
     """
 
     host: str
@@ -53,12 +56,12 @@ class Trust:
 
 @dataclass(frozen=True)
 class RegistryPolicy:
-    """Whom to ask, and how.
+    """Which registries are asked, and how.
 
-    keyring: all credentials; for_builds: those of them that a build may have whatever it pulls. ca,
-    verify: for all registries (PEM of authorities to trust beside the system's; whether
-    certificates are checked). trusts: what differs for single ones; of several for one host the
-    first counts.
+    - keyring: all credentials; for_builds: those that every build may have, whatever it pulls
+    - ca, verify: for all registries: PEM of authorities that are trusted besides the system's, and
+      whether certificates are checked
+    - trusts: what is different for single registries; of several for one host the first counts
     """
 
     keyring: Keyring = field(default_factory=Keyring)

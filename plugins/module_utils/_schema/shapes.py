@@ -297,8 +297,9 @@ class MapOf(Shape):
 class Record(Shape):
     """A mapping with known keys.
 
-    removed: keys of earlier versions -> what to write instead. together: key -> those that it needs
-    beside it. apart: pairs of keys of which only one may be there.
+    - removed: keys of earlier versions -> what to write instead
+    - together: key -> the keys that it needs beside it
+    - apart: pairs of keys of which only one may be given
     """
 
     keys: Mapping[str, Key]

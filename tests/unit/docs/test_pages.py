@@ -31,6 +31,17 @@ MODULE = re.compile(r"`([\w-]+\.py)`")
 FOLDER = re.compile(r"`([\w.-]+(?:/[\w.-]+)*/)`")
 FILE = re.compile(r"`(?P<path>[\w.-]+/[\w./-]+\.(?:py|yml|yaml|md|toml))`")
 
+DECISIONS = REPO / "docs" / "decisions"
+BY = r"uperseded(?P<part> in part)? by \[\d{4}\]\((?P<by>[\w-]+\.md)\)"
+# A decision in the index, and the head of one that no longer holds.
+ROW = re.compile(
+    rf"^\| \[(?P<number>\d{{4}})\]\((?P<page>[\w-]+\.md)\) \| (?P<title>.+?)(?: \(s{BY}\))? \|$",
+    re.MULTILINE,
+)
+SUPERSEDED = re.compile(rf"# .*\n\nS{BY}")
+# Files, folders and roles in a picture.
+PICTURED = re.compile(r"\b(?:roles/\w+|(?:[\w.-]+/)*\w+\.(?:py|yml)|_\w+/(?=[\s,;<]))")
+
 
 def name_of(page: Path) -> str:
     return str(page.relative_to(REPO))
@@ -121,11 +132,49 @@ def test_the_architecture_shows_every_package() -> None:
 
 
 def test_every_decision_is_in_the_index() -> None:
-    folder = REPO / "docs" / "decisions"
-    index = (folder / "README.md").read_text()
-    for page in folder.glob("0*.md"):
+    index = (DECISIONS / "README.md").read_text()
+    for page in DECISIONS.glob("0*.md"):
         title = page.read_text().splitlines()[0].removeprefix("# ")
-        assert f"({page.name}) | {title} |" in index
+        assert f"({page.name}) | {title}" in index
+
+
+def test_each_decision_stands_in_one_subject() -> None:
+    index = (DECISIONS / "README.md").read_text()
+    subjects = index.split("\n## ")[1:]
+    rows = [row for subject in subjects for row in ROW.finditer(subject)]
+    assert len(rows) == len(re.findall(r"^\| \[", index, re.MULTILINE))
+    assert sorted(row["page"] for row in rows) == sorted(
+        page.name for page in DECISIONS.glob("0*.md")
+    )
+    for row in rows:
+        assert row["page"].startswith(f"{row['number']}-")
+        page = (DECISIONS / row["page"]).read_text()
+        assert row["title"] == page.splitlines()[0].removeprefix("# ")
+    assert all(ROW.search(subject) for subject in subjects)
+
+
+def test_what_is_superseded_says_so_in_the_index_and_at_its_head() -> None:
+    rows = ROW.finditer((DECISIONS / "README.md").read_text())
+    marks = {row["page"]: (row["part"] or "", row["by"]) for row in rows if row["by"]}
+    heads = {
+        page.name: (found["part"] or "", found["by"]) if found else "says not by what"
+        for page in DECISIONS.glob("0*.md")
+        if "\n\nSuperseded" in (text := page.read_text())
+        for found in [SUPERSEDED.match(text)]
+    }
+    assert marks
+    assert marks == heads
+
+
+def test_the_picture_of_a_run_names_what_is_there() -> None:
+    text = (REPO / "docs" / "pictures" / "run.svg").read_text()
+    roots = [REPO, *(REPO / folder for folder in ("playbooks", "plugins", "plugins/module_utils"))]
+    named = set(PICTURED.findall(text))
+    assert {"_states/apply.py", "walk.py", "_proofs/", "roles/enable"} <= named
+    modules = {path.name for path in modules_in("plugins")}
+    assert {
+        path for path in named - modules if not any((root / path).exists() for root in roots)
+    } == set()
 
 
 def test_pictures_are_up_to_date() -> None:

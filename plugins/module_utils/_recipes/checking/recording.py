@@ -46,7 +46,8 @@ class RecordingTemplates(Templates):
         return "" if path in self.without else text
 
     def names_in(self, path: str) -> frozenset[str]:
-        """As its base; a file that cannot be parsed is found when it is rendered."""
+        """As in Templates, but a file that cannot be parsed is reported when it is rendered, not
+        here."""
         try:
             return super().names_in(path)
         except TemplateError:

@@ -1,8 +1,8 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What templates refer to, without rendering them: variables, options, other files. Finds what no
-branch ever runs."""
+"""What templates refer to (variables, options, other files), found without rendering them, so that
+branches which no rendering takes are seen too."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Where the options have images looked up. A state whose images are merely named has none to prove.
-Pure."""
+"""Which states have their images looked up or built under the given options. A state that only
+names its images has no image to prove. Pure."""
 
 from __future__ import annotations
 

@@ -20,11 +20,12 @@ RESTART_DRIVER, REBOOT_NODE = "restart", "reboot"
 
 @dataclass(frozen=True)
 class Option:
-    """A value that the user may set. type is one of str, int, bool, list, dict; elements is the
-    type of a list's items.
+    """A value that the user may set. An option that is no_log never shows its value in an error or
+    a result.
 
-    default is None where the recipe gives none. no_log values never show up in an error or a
-    result. example: another value that a user could give, which checks try, or None.
+    - type: one of str, int, bool, list, dict; elements is the type of a list's items
+    - default: None where the recipe gives none
+    - example: another value that a user could give, which checks try; None for none
     """
 
     name: str
@@ -53,10 +54,11 @@ class Asset:
 
 @dataclass(frozen=True)
 class Git:
-    """A folder of a git repository at a branch, tag or commit. All of it are templates.
+    """A folder of a git repository at a branch, tag or commit. All fields are templates.
 
-    url: "" after rendering for none. containerfile: the one in that folder that counts where the
-    recipe gives none. secret: name of the Secret with credentials, "" for none.
+    - url: where it renders to nothing, there is no repository
+    - containerfile: the file in that folder that counts where the recipe gives none
+    - secret: the name of the Secret with credentials, "" for none
     """
 
     url: str
@@ -86,13 +88,19 @@ class Compile:
 class Build:
     """How a state's image is made for a group of nodes.
 
-    repository: template of where it is pushed, without tag. containerfile: a file of the recipe, a
-    template; where it renders to nothing, that of git counts. base: template of the base image's
-    reference, which the build gets as the argument that base_arg is a template of. context: folder
-    of the recipe that is sent along as it is. git: the context instead. args: name -> template;
-    args_from: the dict option with more of them, which win ("": none). compile: the same in short,
-    which the Containerfile may refer to. secrets: name of a folder -> template of the Secret that
-    is in it while the image is built. enabled: the bool option that turns building on ("": always).
+    - repository: a template of where the image is pushed, without a tag
+    - containerfile: a file of the recipe, rendered as a template; where that gives nothing, the one
+      in the git repository is used
+    - base, base_arg: a template of the base image's reference, and of the name of the build
+      argument that holds it
+    - context: the folder of the recipe that is sent along as it is
+    - git: a folder of a repository, used instead of context
+    - args: build arguments, name -> template
+    - args_from: the dict option with more build arguments, which win over args; "" for none
+    - compile: what the build compiles, for a Containerfile that refers to it
+    - secrets: name of a folder -> template of the name of the Secret that is in it while the image
+      is built
+    - enabled: the bool option that turns building on; "" for always
     """
 
     repository: str
@@ -112,21 +120,28 @@ class Build:
 class State:
     """One step of a stack.
 
-    begin: what acts at once (a Deployment, say) comes when the first node has proven what the state
-    requires, or when all nodes have, or have ended otherwise. per: the facets that its groups of
-    nodes are told apart by (PER), none where it is for the whole cluster. enabled names the bool
-    option that turns the state on, or is a template that says so ("": always on). image are
-    templates of image references of a group, of which the first counts that gives something and,
-    where images are looked up, is there (none: the state resolves none), image_labels templates of
-    labels that such an image may have, but not with another value, build how an image is made where
-    there is none yet. lookup is a template of where it is looked up ("": not at all, unless it is
-    built). fallback: its objects build a driver's image in the cluster, for those kernels only
-    whose image is not in its registry. no_image is a template of what a person can do for a kernel
-    that has none. placement says where the pods of Deployments and the like run: on the nodes with
-    the "hardware", or "anywhere". removed_first: whether what it owns is removed, and gone, before
-    the rest. gates: whether pods of what requires it wait for a node's label.
-    timeout is in seconds per node. validate are the proofs of the deployed state, disabled_validate those that
-    hold when it is disabled.
+    - requires: the states that have to be proven before it
+    - begin: when objects that act at once (a Deployment, say) are applied: as soon as one node has
+      proven what the state requires, or when no node is on its way to that any more
+    - per: the facets (FACETS in _nodes/groups.py) that tell its groups of nodes apart; empty for a
+      state of the whole cluster
+    - enabled: the bool option that turns it on, or a template that says so; "" for always
+    - image: templates of image references for a group. The first that renders to something counts;
+      where images are looked up, it also has to exist
+    - image_labels: templates of labels; an image that has one of them with another value does not
+      count
+    - lookup: a template of where images are looked up; "" for nowhere, unless the state builds them
+    - build: how an image is made where none was found
+    - fallback: its objects build a driver's image in the cluster, only for kernels whose image is
+      not in its registry
+    - no_image: a template of what a person can do for a kernel that has no image
+    - placement: where pods of Deployments and the like run, on nodes with the "hardware" or
+      "anywhere"
+    - removed_first: its objects are removed, and gone, before those of other states
+    - gates: whether the pods of states that require it wait for a label of the node
+    - timeout: seconds for each node
+    - validate: the proofs of the deployed state; disabled_validate: those that hold when it is
+      disabled
     """
 
     name: str
@@ -159,9 +174,9 @@ class State:
 class Rival:
     """Something that runs in a cluster where somebody else does what a recipe does.
 
-    It is found by its name, by labels (as a selector has them), or both, in whatever namespace.
-    With neither, any object of the kind is one. enabled: the bool option with which it counts ("":
-    always).
+    It is found in any namespace: by its name, by labels (as a selector has them), or by both. With
+    neither, any object of the kind is a rival. It counts only where the bool option named by
+    enabled is on; "" for always.
     """
 
     api_version: str
@@ -197,9 +212,12 @@ class DeviceAccess:
 
 @dataclass(frozen=True)
 class Remedies:
-    """What is tried where a node's devices are at fault. states: those whose failure on a node means
-    that. steps: one for each try, the last repeated: RESTART_DRIVER, REBOOT_NODE, or the template
-    of a pod that runs on the node."""
+    """What is tried where a node's devices are at fault.
+
+    - states: the states whose failure on a node means that its devices are at fault
+    - steps: one for each try, of which the last is repeated: RESTART_DRIVER, REBOOT_NODE, or the
+      template of a pod that runs on the node
+    """
 
     states: tuple[str, ...] = ()
     steps: tuple[str, ...] = (RESTART_DRIVER,)
@@ -223,19 +241,25 @@ class Dependency:
 class Recipe:
     """A special resource's stack.
 
-    name: what it is enabled as, which is its own name (recipe) unless it is enabled more than once.
-    selector: label sets, any of which makes a node one of ours; a label's value None means that its
-    presence is enough. preinstalled_driver: label sets, any of which says that a node brings its
-    driver. rivals: what must not run where this recipe is enabled. node_objects: what its pods make
-    of each node, removed with the recipe. release_role: the role that gives back what is not in the
-    recipe's objects, before these are removed ("" for none). device_access: what else than a
-    request tells a user of the devices. remedies: what is tried on a node that fails. depends: what
-    is enabled and proven before it.
-    version: the author's own ("" for none), driver_version the template of the driver's, of which
-    options are the only variables.
-    options: those of the recipe and the standard ones. states: in dependency order. files: every
-    file of the recipe, path relative to its folder -> text. source: where it came from, for
-    messages. format: who renders the files where they are in another format than ours.
+    - name: what it is enabled as; recipe: its own name, which is the same unless it is enabled more
+      than once
+    - version: the author's own, "" for none; driver_version: a template of the driver's version,
+      which sees options only
+    - selector: sets of labels; a node with all labels of any set is one of ours. A label with the
+      value None only has to be there
+    - preinstalled_driver: sets of labels in the same way; such a node brings its driver
+    - rivals: what must not run where this recipe is enabled
+    - node_objects: what its pods make for each node, removed with the recipe
+    - release_role: the role that gives back what is not in the recipe's objects before these are
+      removed; "" for none
+    - device_access: how pods get at devices, besides requesting them
+    - remedies: what is tried on a node that fails
+    - depends: the recipes that are enabled and proven before it
+    - options: its own and the standard ones
+    - states: each after those that it requires
+    - files: all files of the recipe, path inside its folder -> text
+    - source: where it came from, for messages
+    - format: what renders files that are in another format than ours; None for our templates
     """
 
     name: str

@@ -65,9 +65,11 @@ def files_of_base(bundle: Mapping[str, str], name: str) -> dict[str, str]:
 
 
 def overlaid(own: Mapping[str, str], name: str, base: Mapping[str, str]) -> dict[str, str]:
-    """The files of both, of which the recipe's own count. Those that are the base's lie under its
-    name as well, so that errors name the folder where they are; so does its recipe.yml, so that what
-    is made of all files knows of a change to it."""
+    """The files of both recipes; where both have a file, that of the recipe itself counts.
+
+    Those of the base are also there under its own name, so that errors name the folder where they
+    are. Its recipe.yml is there too, so that a digest of all files changes with it.
+    """
     beneath = {path: text for path, text in base.items() if _beneath(path)[1] not in own}
     known = {_beneath(path)[1] for path in beneath if path.startswith(_FOLDER)}
     copies = {
@@ -101,11 +103,12 @@ def _beneath(path: str) -> tuple[str, str]:
 
 
 def merged(base: Mapping[str, Any], own: Mapping[str, Any], problems: Problems) -> dict[str, Any]:
-    """One recipe.yml from that of the base and the changes, which have the right shape.
+    """One recipe.yml out of that of the base and the changes, which have the right shape.
 
-    A key takes the place of the base's, null takes it away. Options and states are merged name by
-    name: of an option the keys that are named change; so they do of a state, but one that names its
-    role is a whole new one. Takes down what is taken away and was never there.
+    A key replaces that of the base, and null removes it. Options and states are merged by name: of
+    an option, the keys that are given change. The same holds for a state, unless it gives its role:
+    then it replaces the base's state as a whole. Reports the removal of what the base does not
+    have.
     """
     found = {key: value for key, value in base.items() if key not in _OWN}
     for key, value in own.items():

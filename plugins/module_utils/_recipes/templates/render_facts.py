@@ -17,11 +17,11 @@ from ..._proofs.proof import Proof
 
 
 class Group(Protocol):
-    """A group of nodes, as far as rendering looks at it (nodes.groups.NodeGroup is one, with what
-    the facts mean).
+    """A group of nodes, as far as rendering reads it; NodeGroup in _nodes/groups.py is one.
 
-    per: the facets that are known of it. terms are nodeSelectorTerms, any of which selects a node
-    of the group; held are those by labels of ours alone.
+    - per: the facets that are known of it
+    - terms: nodeSelectorTerms, any of which selects a node of the group
+    - held: the same by our own labels only, which stay when those of the hardware are gone
     """
 
     @property
@@ -81,20 +81,25 @@ def builtin_scope(api_version: str, kind: str) -> bool | None:
 
 @dataclass(frozen=True)
 class RenderFacts:
-    """Everything that is not in the recipe.
+    """Everything that rendering needs and that is not in the recipe.
 
-    options: as resolve() gives them. applyset_id: value of the label that makes an object a member
-    of the recipe's ApplySet ("": the label is left out). groups: the finest ones that the recipe
-    asks for; coarse gives the group by fewer facets that one of them is a part of. pool_options:
-    pool -> its options, complete. cluster: {"platform": "kubernetes" | "openshift", ...}, see
-    variables.py. driver_toolkits: build of RHCOS -> image. apis: the served "group/version/Kind"
-    ("version/Kind" for the core group), as a set or a function. namespaced: whether a kind
-    (api_version, kind) lives in namespaces, None where that is not known: such an object stays as
-    its template has it, unless the state itself brings its CRD. images: group's id -> image
-    reference, instead of what the recipe's image template gives. resolved: for states that look up
-    or build their images, state -> id of a group of that state -> reference ("" for none); None
-    where nothing is resolved and recipes are only checked. taints: what the pods have to tolerate.
-    runtime: what files in another format ask for and only the cluster knows.
+    - options: the options of all nodes, as resolve() returns them; pool_options: pool -> all
+      options there
+    - groups: the finest groups that the recipe asks for; coarse gives the group, by fewer facets,
+      that one of them is a part of
+    - applyset_id: the value of the label that makes an object a member of the recipe's ApplySet; ""
+      leaves the label out
+    - namespaced: whether a kind (api_version, kind) lives in namespaces, None if not known. An
+      object of such a kind stays as its template has it, unless the state brings the kind's CRD
+    - cluster: {"platform": "kubernetes" | "openshift", ...}, see variables.py
+    - apis: the served "group/version/Kind" ("version/Kind" for the core group), as a set or a
+      function
+    - images: id of a group -> image reference given by the user, used instead of the recipe's
+    - resolved: what was looked up or built: state -> id of the state's own group -> reference (""
+      for none); None while recipes are only checked
+    - driver_toolkits: build of RHCOS -> image
+    - taints: what the pods have to tolerate
+    - runtime: facts that only files in another format ask for
     """
 
     namespace: str
@@ -167,14 +172,15 @@ class Skipped:
 
 @dataclass(frozen=True)
 class RenderedState:
-    """One state, under the given options.
+    """One state, rendered under the given options. Ids of groups are those of the finest groups.
 
-    enabled: anywhere. enabled_on: ids of the finest groups where it is. proofs: those that count
-    anywhere (of the enabled or of the disabled state), their templates rendered; proofs_on: id of a
-    finest group -> which of them count there, by index. groups: id of a finest group -> id of the
-    state's own group that it is a part of ("" for a state of the cluster). hashes: 16 hex digits
-    per finest group's id, and for "" (what concerns no group in particular), over objects, proofs
-    and validation pods, but not over which nodes there are.
+    - enabled: whether it is enabled anywhere; enabled_on: ids of the groups where it is
+    - proofs: all proofs that count on some group, of the enabled or of the disabled state, with
+      their templates rendered; proofs_on: id of a group -> indexes of those that count there
+    - groups: id of a group -> id of the state's own group that it is a part of; "" for a state of
+      the cluster
+    - hashes: id of a group -> 16 hex digits over objects, proofs and validation pods; under "" that
+      of what concerns no group. Which nodes there are makes no difference
     """
 
     state: str

@@ -192,11 +192,14 @@ def _place(error: Exception, name: str, files: Mapping[str, str]) -> tuple[str, 
 
 @dataclass(frozen=True)
 class TemplateUse:
-    """What a template refers to, each with its first line.
+    """What a template refers to. Numbers are the line where that occurs first.
 
-    variables: free ones. attributes: (free variable, what is taken from it). whole: free variables
-    that are also used as they are. assigned: what it sets, which the files that it includes see
-    too. included: files, None where only rendering tells.
+    - variables: the variables that it reads and does not set itself
+    - attributes: (variable, attribute) of those
+    - whole: the variables that it also uses without taking an attribute
+    - assigned: what it sets, which the files that it includes see too
+    - included: the files that it includes; None for one whose name is known only when it is
+      rendered
     """
 
     variables: Mapping[str, int]
@@ -241,10 +244,12 @@ def _uses_of(name: str, text: str) -> TemplateUse:
 
 @dataclass(frozen=True)
 class _Compiled:
-    """names: the free variables of a file. included: the files that it includes, None where only
-    rendering tells.
+    """A compiled file.
 
-    options: names of the options that it asks for, None where only rendering tells.
+    - names: the variables that it reads and does not set itself
+    - included: the files that it includes; None for one whose name is known only when it is
+      rendered
+    - options: the options that it reads; None where that is known only when it is rendered
     """
 
     code: Any

@@ -21,8 +21,9 @@ from ..record import record_spec
 def gone_states(
     prepared: Prepared, names: Sequence[str], record: Mapping[str, Any] | None
 ) -> list[str]:
-    """The states that were applied once and that the recipe does not have (any more, or with these
-    options), where names are all that it has: otherwise nobody has asked about all of it."""
+    """The states that were applied once and that the recipe no longer has, or does not have with
+    these options. Empty where names are only some of the recipe's states, since then the task is
+    not about the rest."""
     every = prepared.recipe.states.keys()
     if not every <= set(names):
         return []

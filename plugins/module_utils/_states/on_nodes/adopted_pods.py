@@ -20,9 +20,11 @@ WORKERS = 8
 
 
 def label_pods(client: Client, changes: Iterable[Change], guard: Callable[[], None]) -> None:
-    """Label the pods of DaemonSets that are about to be taken over, and replace none of their pods.
+    """Label the pods of DaemonSets that are about to be taken over, so that ours keep them and none
+    is replaced.
 
-    Before the DaemonSet itself: a run that was killed in between finds it to be adopted still.
+    This comes before the DaemonSets change: a run that is killed in between finds them still to be
+    adopted.
     """
     kind = client.kind("v1", "Pod")
     for change in changes:

@@ -31,7 +31,8 @@ class ClaimingPods:
         self._found: set[str] = set()
 
     def among(self, pods: Iterable[Mapping[str, Any]]) -> frozenset[str]:
-        """The uids of those of the bound pods that hold such devices; of others, too."""
+        """The uids of all pods that hold such devices. pods: the bound ones, by which is told
+        whether the claims have to be read again."""
         if self._drivers:
             claim = {pod["metadata"]["uid"] for pod in pods if pod["spec"].get("resourceClaims")}
             if not claim <= self._seen:

@@ -41,8 +41,9 @@ def to_text(adopted: Adopted) -> str:
 
 
 def after(adopted: Adopted, changes: Iterable[Change]) -> dict[ObjectKey, Obj]:
-    """What has to be remembered before these changes are made: of an object that is taken over what
-    was there, of one that was taken over before what this changes besides."""
+    """What the record has to remember before these changes are made. For an object that is taken
+    over now, that is the patch to what it was; for one that was taken over before, the remembered
+    patch with what these changes add."""
     found = dict(adopted)
     for change in changes:
         if change.action != "update" or not (change.adopted or change.key in adopted):
