@@ -25,6 +25,9 @@ from ansible_collections.hardware.enablement.plugins.module_utils._schema.reques
     make_request,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._states import apply
+from ansible_collections.hardware.enablement.plugins.module_utils._states.preparation.intent import (
+    Intent,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils._states.preparation.prepare import (
     Prepared,
 )
@@ -57,7 +60,7 @@ from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.sta
 )
 
 RECIPE = load(runs.FILES, "toy")
-PREPARED = Prepared(RECIPE, resolve(RECIPE, {}), "toy", "applyset")
+PREPARED = Prepared(RECIPE, Intent(resolve(RECIPE, {}), "toy"), "applyset")
 
 
 def checked(spec: dict[str, Any], **given: Any) -> dict[str, Any]:
