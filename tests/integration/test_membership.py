@@ -215,6 +215,9 @@ def test_a_pod_that_has_not_started_yet_holds_its_devices(cluster: Cluster, runn
     played = runner.play("disable", **RECIPE)
     assert (played.code != 0, "default/user" in played.output) == (True, True), played.output
     assert runner.writes(mark) == []
+    # A person's word is enough here, too.
+    runner.play("disable", **RECIPE, hardware_enablement_force=True).check()
+    assert daemonsets(cluster) == set()
 
 
 def test_gates_that_nobody_proves_go_with_the_next_run(cluster: Cluster, runner: Runner) -> None:

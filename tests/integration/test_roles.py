@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from tests.cluster import Cluster
 from tests.cluster.simulation.faults import clear_faults, set_fault
@@ -114,6 +115,8 @@ def test_a_role_alone_waits_for_its_own_states_and_fails_with_them(
     assert played.code != 0
     assert "node gpu-new-1, state driver" in played.output
     assert lock_holder(cluster) == ""
+    # Who does not wait does not look at it either.
+    runner.play(PLAYBOOKS / "roles_alone.yml", hardware_enablement_wait=False, **RECIPE).check()
 
 
 @pytest.mark.usefixtures("disabled", "plugin_that_never_comes_up")
@@ -264,6 +267,28 @@ def test_host_and_token_as_variables_win_over_the_environment(
 
 
 @pytest.mark.usefixtures("enabled")
+def test_a_client_certificate_as_variables_and_a_server_that_is_not_checked(
+    cluster: Cluster, runner: Runner, tmp_path: Path
+) -> None:
+    (user,) = yaml.safe_load(runner.kubeconfig.read_text())["users"]
+    certificate, key = tmp_path / "client.crt", tmp_path / "client.key"
+    certificate.write_bytes(base64.b64decode(user["user"]["client-certificate-data"]))
+    key.write_bytes(base64.b64decode(user["user"]["client-key-data"]))
+    reached = {
+        **RECIPE,
+        "hardware_enablement_host": cluster.server,
+        "hardware_enablement_client_cert": str(certificate),
+        "hardware_enablement_client_key": str(key),
+    }
+    without_kubeconfig = runner.without_kubeconfig()
+    said = refused(without_kubeconfig, "status", **reached)
+    assert "give the CA that signed it" in said
+    mark = cluster.mark()
+    without_kubeconfig.play("status", **reached, hardware_enablement_validate_certs=False).check()
+    assert cluster.audit(user=runner.user, since=mark)
+
+
+@pytest.mark.usefixtures("enabled")
 def test_missing_rights_are_named_together_before_the_first_write(
     cluster: Cluster, runner: Runner
 ) -> None:
@@ -365,3 +390,44 @@ def test_what_a_recipe_has_to_give_back_comes_first_and_a_namespace_not_given_is
     assert "3 DaemonSets, a card is stuck" in refused(giving_back, "disable", **recipe, stuck=True)
     giving_back.play("disable", **recipe, stuck=False).check()
     assert cluster.kubectl("get", "daemonsets", "-n", "elsewhere", "-o", "name") == ""
+
+
+def test_an_operator_whose_settings_are_read_from_a_file_is_not_taken_over(
+    runner: Runner, tmp_path: Path
+) -> None:
+    policy = {
+        "apiVersion": "nvidia.com/v1",
+        "kind": "ClusterPolicy",
+        "metadata": {"name": "cluster-policy"},
+        "spec": {"driver": {"enabled": False}},
+    }
+    file, saved = tmp_path / "policy.yml", tmp_path / "gpu.yml"
+    file.write_text(yaml.safe_dump(policy))
+    mark = runner.cluster.mark()
+    played = runner.play(
+        "import_operator",
+        operator_import_file=str(file),
+        operator_import_save=str(saved),
+        operator_import_stop=True,
+    ).check()
+    assert "settings were read, and nothing was changed" in played.output
+    assert runner.writes(mark) == []
+    kept = yaml.safe_load(saved.read_text())
+    assert kept["hardware_enablement_options"]["driver_enabled"] is False
+
+
+def test_a_recipe_is_begun_where_label_and_resource_are_named(
+    runner: Runner, tmp_path: Path
+) -> None:
+    named = {
+        "hardware_enablement_recipe": "acme",
+        "hardware_enablement_recipe_dir": str(tmp_path),
+        "hardware_enablement_new_label": "acme.example/card",
+    }
+    played = runner.play("recipe_new", **named)
+    assert "hardware_enablement_new_resource is not given" in played.output
+    assert list(tmp_path.iterdir()) == []
+    runner.play("recipe_new", **named, hardware_enablement_new_resource="acme.example/slot").check()
+    recipe = yaml.safe_load((tmp_path / "acme" / "recipe.yml").read_text())
+    assert recipe["resources"] == ["acme.example/slot"]
+    assert "acme.example/card" in str(recipe["selector"])
