@@ -41,29 +41,49 @@ from .variants import SAMPLE, Variant
 _NODE = "sample-node"
 
 
-@dataclass
 class _Case:
     """One combination of options on one cluster. recipe: without the texts of recipe.yml that are
     wrong with it."""
 
-    recipe: Recipe
-    facts: RenderFacts
-    templates: RecordingTemplates
-    title: str
-    _enabled: tuple[Recipe, Enabled] | None = None
-
-    @property
-    def enabled(self) -> Enabled:
-        """Which states are enabled, as the recipe is now. Raises InvalidInput."""
-        if self._enabled is None or self._enabled[0] is not self.recipe:
-            self._enabled = self.recipe, enabled_states(self.recipe, self.facts)
-        return self._enabled[1]
+    def __init__(
+        self, recipe: Recipe, facts: RenderFacts, templates: RecordingTemplates, title: str
+    ) -> None:
+        self.recipe = recipe
+        self.facts = facts
+        self.templates = templates
+        self.title = title
+        self._enabled: Enabled | None = None
+        self._renderers: dict[str, StateRenderer] = {}
 
     @property
     def group_ids(self) -> set[str]:
         """What names of objects may differ by."""
         pers = {state.per for state in self.recipe.states.values()}
         return {key for per in pers for key in self.facts.groups_of(per)}
+
+    def go_on_with(self, recipe: Recipe) -> None:
+        """From now on the recipe is this one, of which nothing has been rendered yet."""
+        self.recipe = recipe
+        self._enabled = None
+        self._renderers.clear()
+
+    def rendered(self, name: str) -> RenderedState:
+        """A state, whose renderer is kept for its images and pods. Raises InvalidInput."""
+        renderer = self._new_renderer(name)
+        state = renderer.state()
+        self._renderers[name] = renderer
+        return state
+
+    def renderer(self, name: str) -> StateRenderer:
+        """The one that has rendered a state, another one where that did not work out. Raises
+        InvalidInput."""
+        return self._renderers.get(name) or self._new_renderer(name)
+
+    def _new_renderer(self, name: str) -> StateRenderer:
+        if self._enabled is None:
+            self._enabled = enabled_states(self.recipe, self.facts)
+        state = self.recipe.states[name]
+        return StateRenderer(self.recipe, state, self.facts, self.templates, self._enabled)
 
 
 @dataclass(frozen=True)
@@ -95,7 +115,7 @@ class Trials:
         self.images: set[str] = set()
         self.objects: dict[str, Made] = {}
         self.all_objects: dict[str, Made] = {}
-        self._recipe = recipe
+        self.recipe = recipe
         self._namespace = namespace
         self._types = types
         self._recipe_lines = recipe_lines
@@ -109,9 +129,12 @@ class Trials:
     def first(self, cluster: SampleCluster, variant: Variant) -> dict[str, RenderedState]:
         """Render every state, and take down what is there."""
         case = self._case(cluster, variant)
-        found = self._render(case, list(case.recipe.states))
-        self._check_rendering(case, found)
+        states = list(case.recipe.states)
+        found = self._render(case, states)
+        manifests = self._check_rendering(case, states, found, {})
         _add(self.objects, found)
+        images = {image for manifest in manifests for _path, image in images_of(manifest)}
+        self.images |= {image for image in images if not _is_made_up(image)}
         return found
 
     def again(
@@ -119,14 +142,15 @@ class Trials:
         cluster: SampleCluster,
         variant: Variant,
         states: Sequence[str],
-        base: Mapping[str, RenderedState],
-    ) -> None:
-        """Render the states that are different in this combination; base: all of them in the first
-        one."""
+        beside: Mapping[str, RenderedState],
+    ) -> dict[str, RenderedState]:
+        """Render the states that are different in this combination; beside: all of them, as the
+        others are."""
         case = self._case(cluster, variant)
-        added = [name for name in case.recipe.states if name not in self._recipe.states]
+        added = [name for name in case.recipe.states if name not in self.recipe.states]
         found = self._render(case, [*states, *added])
-        self._check_rendering(case, found, {**base, **found})
+        self._check_rendering(case, states, found, beside)
+        return found
 
     def report_template_errors(self) -> None:
         """Take down the templates that could not be rendered, unless that line is known to be wrong
@@ -141,7 +165,7 @@ class Trials:
                 self._findings.add(file, line, error.why, seen_with=seen_with)
 
     def _case(self, cluster: SampleCluster, variant: Variant) -> _Case:
-        options = resolve(self._recipe, variant.options, complete=False)
+        options = resolve(self.recipe, variant.options, complete=False)
         facts = RenderFacts(
             namespace=self._namespace,
             options=options,
@@ -157,14 +181,14 @@ class Trials:
             variant.title,
             f"the cluster {cluster.name}" if cluster.platform != "kubernetes" else "",
         ]
-        templates = RecordingTemplates(self._recipe.files, self._recipe.source)
-        recipe = with_node_agent(settled(self._recipe, options), options, {})
+        templates = RecordingTemplates(self.recipe.files, self.recipe.source)
+        recipe = with_node_agent(settled(self.recipe, options), options, {})
         return _Case(recipe, facts, templates, " on ".join(filter(None, parts)))
 
     def _fits(self, kernel: str) -> bool:
         """Charts write kernels into tags of images, which hold no +: nothing that their authors
         could mend."""
-        return self._recipe.format is None or "+" not in kernel
+        return self.recipe.format is None or "+" not in kernel
 
     def _namespaced(self, api_version: str, kind: str) -> bool | None:
         """Asked anew each time: a recipe may bring CRDs."""
@@ -188,7 +212,7 @@ class Trials:
         """A state, without the files and texts that something is wrong with; None where more is."""
         while True:
             try:
-                return self._renderer(case, name).state()
+                return case.rendered(name)
             except ReadinessError:
                 # The recipe is sound; this option is not for it.
                 return None
@@ -233,18 +257,14 @@ class Trials:
             recipe = without_text(case.recipe, path)
             if recipe is None:
                 return False
-            case.recipe = recipe
+            case.go_on_with(recipe)
         return bool(paths)
-
-    def _renderer(self, case: _Case, name: str) -> StateRenderer:
-        state = case.recipe.states[name]
-        return StateRenderer(case.recipe, state, case.facts, case.templates, case.enabled)
 
     def _render_images(self, case: _Case, name: str) -> None:
         """Whether a build gets all it needs is up to the user's options; the templates are the
         recipe's."""
         try:
-            self._renderer(case, name).images()
+            case.renderer(name).images()
         except TemplateError as error:
             self._template_errors.append((error, case.title))
         except InvalidInput as error:
@@ -290,10 +310,12 @@ class Trials:
     def _check_rendering(
         self,
         case: _Case,
+        names: Sequence[str],
         found: Mapping[str, RenderedState],
-        together: Mapping[str, RenderedState] | None = None,
-    ) -> None:
-        self._check_doubles(case, found if together is None else together)
+        beside: Mapping[str, RenderedState],
+    ) -> list[Obj]:
+        """Take down what is wrong with the objects of these states; returns them, with their pods."""
+        self._check_doubles(case, {**beside, **found})
         objects = [
             (item.manifest, item.source) for state in found.values() for item in state.objects
         ]
@@ -301,16 +323,15 @@ class Trials:
             if manifest["kind"] == "CustomResourceDefinition":
                 self._types = self._types.with_crd(manifest)
         _add(self.all_objects, found)
-        objects += [*self._validation_pods(case, found), *self._remedy_pods(case)]
+        objects += self._validation_pods(case, found)
+        if any(name in names for name in self.recipe.remedies.states[:1]):
+            objects += self._remedy_pods(case)
         for manifest, source in objects:
-            if together is None:
-                self.images.update(
-                    image for _path, image in images_of(manifest) if not _is_made_up(image)
-                )
             key = json.dumps(manifest, sort_keys=True)
             if key not in self._seen:
                 self._seen.add(key)
                 self._check_object(manifest, self._relative(source), case)
+        return [manifest for manifest, _source in objects]
 
     def _check_object(self, manifest: Obj, file: str, case: _Case) -> None:
         problems: list[FieldProblem] = [
@@ -346,7 +367,7 @@ class Trials:
         self, file: str, manifest: Obj, field: Sequence[str | int]
     ) -> tuple[str, int]:
         """Where no rendering of ours tells: what the recipe's own format makes of it."""
-        found = self._recipe.format
+        found = self.recipe.format
         return file, found.line_of(file, manifest, field) if found else 0
 
     def _check_doubles(self, case: _Case, states: Mapping[str, RenderedState]) -> None:
@@ -371,7 +392,7 @@ class Trials:
         self, case: _Case, states: Mapping[str, RenderedState]
     ) -> Iterator[tuple[Obj, str]]:
         for name, state in states.items():
-            renderer = self._renderer(case, name)
+            renderer = case.renderer(name)
             for proof in state.proofs:
                 if proof.kind == "workload" and proof.spec["pod"] not in case.templates.without:
                     for group in case.facts.groups:
@@ -379,10 +400,10 @@ class Trials:
 
     def _remedy_pods(self, case: _Case) -> Iterator[tuple[Obj, str]]:
         """No state renders them, so that what is wrong with them shows here first."""
-        for template in self._recipe.remedies.pods:
+        for template in self.recipe.remedies.pods:
             try:
+                renderer = case.renderer(self.recipe.remedies.states[0])
                 for group in case.facts.groups:
-                    renderer = self._renderer(case, self._recipe.remedies.states[0])
                     yield renderer.pod(remedy_proof(template), group, _NODE), template
             except TemplateError as error:
                 self._template_errors.append((error, case.title))
@@ -391,7 +412,7 @@ class Trials:
 
     def _relative(self, source: str) -> str:
         """The path in the recipe of what an object comes from: a file, or a part of one."""
-        own = source.removeprefix(f"{self._recipe.source.rstrip('/')}/")
+        own = source.removeprefix(f"{self.recipe.source.rstrip('/')}/")
         return self._places.get(source, own)
 
 
