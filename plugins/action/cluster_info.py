@@ -7,12 +7,6 @@ from __future__ import annotations
 
 from ..module_utils._interface import arguments
 from ..module_utils._states import which_cluster
-from ..plugin_utils._in_process import InProcessAction
+from ..plugin_utils._in_process import action
 
-
-class ActionModule(InProcessAction):
-    """cluster_info in the process of ansible-playbook."""
-
-    MODULE = "hardware.enablement.cluster_info"
-    SPEC = arguments.CLUSTER_INFO
-    CORE = staticmethod(which_cluster.run)
+ActionModule = action("cluster_info", arguments.CLUSTER_INFO, which_cluster.TASK)

@@ -7,12 +7,6 @@ from __future__ import annotations
 
 from ..module_utils._builds import container
 from ..module_utils._interface import arguments
-from ..plugin_utils._in_process import InProcessAction
+from ..plugin_utils._in_process import action
 
-
-class ActionModule(InProcessAction):
-    """driver_container in the process of ansible-playbook."""
-
-    MODULE = "hardware.enablement.driver_container"
-    SPEC = arguments.DRIVER_CONTAINER
-    CORE = staticmethod(container.run)
+ActionModule = action("driver_container", arguments.DRIVER_CONTAINER, container.TASK)

@@ -7,12 +7,6 @@ from __future__ import annotations
 
 from ..module_utils._interface import arguments
 from ..module_utils._upgrades import upgrade_run
-from ..plugin_utils._in_process import InProcessAction
+from ..plugin_utils._in_process import action
 
-
-class ActionModule(InProcessAction):
-    """driver_upgrade in the process of ansible-playbook."""
-
-    MODULE = "hardware.enablement.driver_upgrade"
-    SPEC = arguments.DRIVER_UPGRADE
-    CORE = staticmethod(upgrade_run.run)
+ActionModule = action("driver_upgrade", arguments.DRIVER_UPGRADE, upgrade_run.TASK)

@@ -7,13 +7,6 @@ from __future__ import annotations
 
 from ..module_utils._interface import arguments
 from ..module_utils._states import fleet
-from ..plugin_utils._in_process import InProcessAction
+from ..plugin_utils._in_process import action
 
-
-class ActionModule(InProcessAction):
-    """fleet_report in the process of ansible-playbook."""
-
-    MODULE = "hardware.enablement.fleet_report"
-    SPEC = arguments.FLEET_REPORT
-    OF_ALL_HOSTS = True
-    CORE = staticmethod(fleet.run)
+ActionModule = action("fleet_report", arguments.FLEET_REPORT, fleet.TASK, of_all_hosts=True)

@@ -7,12 +7,6 @@ from __future__ import annotations
 
 from ..module_utils._builds import host
 from ..module_utils._interface import arguments
-from ..plugin_utils._in_process import InProcessAction
+from ..plugin_utils._in_process import action
 
-
-class ActionModule(InProcessAction):
-    """image_build in the process of ansible-playbook."""
-
-    MODULE = "hardware.enablement.image_build"
-    SPEC = arguments.IMAGE_BUILD
-    CORE = staticmethod(host.run)
+ActionModule = action("image_build", arguments.IMAGE_BUILD, host.TASK)

@@ -7,12 +7,6 @@ from __future__ import annotations
 
 from ..module_utils._authoring import kmm_core
 from ..module_utils._interface import arguments
-from ..plugin_utils._in_process import InProcessAction
+from ..plugin_utils._in_process import action
 
-
-class ActionModule(InProcessAction):
-    """kmm_import in the process of ansible-playbook."""
-
-    MODULE = "hardware.enablement.kmm_import"
-    SPEC = arguments.KMM_IMPORT
-    CORE = staticmethod(kmm_core.run)
+ActionModule = action("kmm_import", arguments.KMM_IMPORT, kmm_core.TASK)

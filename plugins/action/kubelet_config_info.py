@@ -7,12 +7,6 @@ from __future__ import annotations
 
 from ..module_utils._interface import arguments
 from ..module_utils._numa import kubelet_config
-from ..plugin_utils._in_process import InProcessAction
+from ..plugin_utils._in_process import action
 
-
-class ActionModule(InProcessAction):
-    """kubelet_config_info in the process of ansible-playbook."""
-
-    MODULE = "hardware.enablement.kubelet_config_info"
-    SPEC = arguments.KUBELET_CONFIG_INFO
-    CORE = staticmethod(kubelet_config.run)
+ActionModule = action("kubelet_config_info", arguments.KUBELET_CONFIG_INFO, kubelet_config.TASK)

@@ -7,12 +7,6 @@ from __future__ import annotations
 
 from ..module_utils._interface import arguments
 from ..module_utils._states.preparation import discover
-from ..plugin_utils._in_process import InProcessAction
+from ..plugin_utils._in_process import action
 
-
-class ActionModule(InProcessAction):
-    """nfd_info in the process of ansible-playbook."""
-
-    MODULE = "hardware.enablement.nfd_info"
-    SPEC = arguments.NFD_INFO
-    CORE = staticmethod(discover.run)
+ActionModule = action("nfd_info", arguments.NFD_INFO, discover.TASK)

@@ -7,12 +7,6 @@ from __future__ import annotations
 
 from ..module_utils._interface import arguments
 from ..module_utils._states import partition
-from ..plugin_utils._in_process import InProcessAction
+from ..plugin_utils._in_process import action
 
-
-class ActionModule(InProcessAction):
-    """node_partition in the process of ansible-playbook."""
-
-    MODULE = "hardware.enablement.node_partition"
-    SPEC = arguments.NODE_PARTITION
-    CORE = staticmethod(partition.run)
+ActionModule = action("node_partition", arguments.NODE_PARTITION, partition.TASK)

@@ -7,12 +7,6 @@ from __future__ import annotations
 
 from ..module_utils._interface import arguments
 from ..module_utils._upgrades import remedy_run
-from ..plugin_utils._in_process import InProcessAction
+from ..plugin_utils._in_process import action
 
-
-class ActionModule(InProcessAction):
-    """node_remedy in the process of ansible-playbook."""
-
-    MODULE = "hardware.enablement.node_remedy"
-    SPEC = arguments.NODE_REMEDY
-    CORE = staticmethod(remedy_run.run)
+ActionModule = action("node_remedy", arguments.NODE_REMEDY, remedy_run.TASK)

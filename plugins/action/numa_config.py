@@ -7,12 +7,6 @@ from __future__ import annotations
 
 from ..module_utils._interface import arguments
 from ..module_utils._numa import numa_config
-from ..plugin_utils._in_process import InProcessAction
+from ..plugin_utils._in_process import action
 
-
-class ActionModule(InProcessAction):
-    """numa_config in the process of ansible-playbook."""
-
-    MODULE = "hardware.enablement.numa_config"
-    SPEC = arguments.NUMA_CONFIG
-    CORE = staticmethod(numa_config.run)
+ActionModule = action("numa_config", arguments.NUMA_CONFIG, numa_config.TASK)

@@ -7,12 +7,6 @@ from __future__ import annotations
 
 from ..module_utils._interface import arguments
 from ..module_utils._numa import numa_validate
-from ..plugin_utils._in_process import InProcessAction
+from ..plugin_utils._in_process import action
 
-
-class ActionModule(InProcessAction):
-    """numa_validate in the process of ansible-playbook."""
-
-    MODULE = "hardware.enablement.numa_validate"
-    SPEC = arguments.NUMA_VALIDATE
-    CORE = staticmethod(numa_validate.run)
+ActionModule = action("numa_validate", arguments.NUMA_VALIDATE, numa_validate.TASK)

@@ -7,12 +7,6 @@ from __future__ import annotations
 
 from ..module_utils._interface import arguments
 from ..module_utils._operators import operator_info
-from ..plugin_utils._in_process import InProcessAction
+from ..plugin_utils._in_process import action
 
-
-class ActionModule(InProcessAction):
-    """operator_info in the process of ansible-playbook."""
-
-    MODULE = "hardware.enablement.operator_info"
-    SPEC = arguments.OPERATOR_INFO
-    CORE = staticmethod(operator_info.run)
+ActionModule = action("operator_info", arguments.OPERATOR_INFO, operator_info.TASK)

@@ -7,12 +7,6 @@ from __future__ import annotations
 
 from ..module_utils._interface import arguments
 from ..module_utils._operators import operator_takeover
-from ..plugin_utils._in_process import InProcessAction
+from ..plugin_utils._in_process import action
 
-
-class ActionModule(InProcessAction):
-    """operator_takeover in the process of ansible-playbook."""
-
-    MODULE = "hardware.enablement.operator_takeover"
-    SPEC = arguments.OPERATOR_TAKEOVER
-    CORE = staticmethod(operator_takeover.run)
+ActionModule = action("operator_takeover", arguments.OPERATOR_TAKEOVER, operator_takeover.TASK)

@@ -13,16 +13,12 @@ from ..module_utils._authoring import check_core
 from ..module_utils._interface import arguments
 from ..module_utils._interface.api_types_file import read_api_types
 from ..module_utils._runs.context import RunContext
-from ..plugin_utils._in_process import ControllerAction
+from ..module_utils._runs.task import Task
+from ..plugin_utils._in_process import ControllerAction, action
 
 
 def _run(params: Mapping[str, Any], context: RunContext) -> dict[str, Any]:
     return check_core.run(params, context, read_api_types())
 
 
-class ActionModule(ControllerAction):
-    """recipe_check, which runs nowhere else than in the process of ansible-playbook."""
-
-    MODULE = "hardware.enablement.recipe_check"
-    SPEC = arguments.RECIPE_CHECK
-    CORE = staticmethod(_run)
+ActionModule = action("recipe_check", arguments.RECIPE_CHECK, Task(None, _run), ControllerAction)

@@ -20,11 +20,10 @@ from ..plugin_utils._in_process import InProcessAction
 
 
 class ActionModule(InProcessAction):
-    """recipe_dependencies in the process of ansible-playbook."""
+    """recipe_dependencies with what the recipes say of each other."""
 
-    MODULE = "hardware.enablement.recipe_dependencies"
-    SPEC = arguments.RECIPE_DEPENDENCIES
-    CORE = staticmethod(dependency_order.run)
+    MODULE, SPEC = "recipe_dependencies", arguments.RECIPE_DEPENDENCIES
+    TASK = dependency_order.TASK
 
     def _complete(self, args: dict[str, Any], task_vars: Mapping[str, Any]) -> None:
         super()._complete(args, task_vars)

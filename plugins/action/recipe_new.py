@@ -8,12 +8,6 @@ from __future__ import annotations
 
 from ..module_utils._authoring import new_core
 from ..module_utils._interface import arguments
-from ..plugin_utils._in_process import ControllerAction
+from ..plugin_utils._in_process import ControllerAction, action
 
-
-class ActionModule(ControllerAction):
-    """recipe_new, which runs nowhere else than in the process of ansible-playbook."""
-
-    MODULE = "hardware.enablement.recipe_new"
-    SPEC = arguments.RECIPE_NEW
-    CORE = staticmethod(new_core.run)
+ActionModule = action("recipe_new", arguments.RECIPE_NEW, new_core.TASK, ControllerAction)

@@ -14,6 +14,7 @@ from ..module_utils._interface import arguments
 from ..module_utils._interface.api_types_file import read_api_types
 from ..module_utils._interface.bundle import find_bundle
 from ..module_utils._runs.context import RunContext
+from ..module_utils._runs.task import Task
 from ..plugin_utils._in_process import ControllerAction
 
 
@@ -22,11 +23,9 @@ def _run(params: Mapping[str, Any], _context: RunContext) -> dict[str, Any]:
 
 
 class ActionModule(ControllerAction):
-    """recipe_rights, which runs nowhere else than in the process of ansible-playbook."""
+    """recipe_rights with the files of all recipes that are named."""
 
-    MODULE = "hardware.enablement.recipe_rights"
-    SPEC = arguments.RECIPE_RIGHTS
-    CORE = staticmethod(_run)
+    MODULE, SPEC, TASK = "recipe_rights", arguments.RECIPE_RIGHTS, Task(None, _run)
 
     def _complete(self, args: dict[str, Any], task_vars: Mapping[str, Any]) -> None:
         super()._complete(args, task_vars)

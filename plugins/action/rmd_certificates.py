@@ -7,12 +7,6 @@ from __future__ import annotations
 
 from ..module_utils._interface import arguments
 from ..module_utils._rmd.certificates import renewal
-from ..plugin_utils._in_process import InProcessAction
+from ..plugin_utils._in_process import action
 
-
-class ActionModule(InProcessAction):
-    """rmd_certificates in the process of ansible-playbook."""
-
-    MODULE = "hardware.enablement.rmd_certificates"
-    SPEC = arguments.RMD_CERTIFICATES
-    CORE = staticmethod(renewal.run)
+ActionModule = action("rmd_certificates", arguments.RMD_CERTIFICATES, renewal.TASK)

@@ -7,12 +7,6 @@ from __future__ import annotations
 
 from ..module_utils._interface import arguments
 from ..module_utils._rmd import config
-from ..plugin_utils._in_process import InProcessAction
+from ..plugin_utils._in_process import action
 
-
-class ActionModule(InProcessAction):
-    """rmd_config in the process of ansible-playbook."""
-
-    MODULE = "hardware.enablement.rmd_config"
-    SPEC = arguments.RMD_CONFIG
-    CORE = staticmethod(config.run)
+ActionModule = action("rmd_config", arguments.RMD_CONFIG, config.TASK)

@@ -7,12 +7,6 @@ from __future__ import annotations
 
 from ..module_utils._interface import arguments
 from ..module_utils._rmd import info
-from ..plugin_utils._in_process import InProcessAction
+from ..plugin_utils._in_process import action
 
-
-class ActionModule(InProcessAction):
-    """rmd_info in the process of ansible-playbook."""
-
-    MODULE = "hardware.enablement.rmd_info"
-    SPEC = arguments.RMD_INFO
-    CORE = staticmethod(info.run)
+ActionModule = action("rmd_info", arguments.RMD_INFO, info.TASK)

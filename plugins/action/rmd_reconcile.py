@@ -7,12 +7,6 @@ from __future__ import annotations
 
 from ..module_utils._interface import arguments
 from ..module_utils._rmd import reconcile_run
-from ..plugin_utils._in_process import InProcessAction
+from ..plugin_utils._in_process import action
 
-
-class ActionModule(InProcessAction):
-    """rmd_reconcile in the process of ansible-playbook."""
-
-    MODULE = "hardware.enablement.rmd_reconcile"
-    SPEC = arguments.RMD_RECONCILE
-    CORE = staticmethod(reconcile_run.run)
+ActionModule = action("rmd_reconcile", arguments.RMD_RECONCILE, reconcile_run.TASK)

@@ -7,12 +7,6 @@ from __future__ import annotations
 
 from ..module_utils._interface import arguments
 from ..module_utils._rmd import release
-from ..plugin_utils._in_process import InProcessAction
+from ..plugin_utils._in_process import action
 
-
-class ActionModule(InProcessAction):
-    """rmd_release in the process of ansible-playbook."""
-
-    MODULE = "hardware.enablement.rmd_release"
-    SPEC = arguments.RMD_RELEASE
-    CORE = staticmethod(release.run)
+ActionModule = action("rmd_release", arguments.RMD_RELEASE, release.TASK)

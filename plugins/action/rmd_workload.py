@@ -7,12 +7,6 @@ from __future__ import annotations
 
 from ..module_utils._interface import workload_arguments
 from ..module_utils._rmd import workload_run
-from ..plugin_utils._in_process import InProcessAction
+from ..plugin_utils._in_process import action
 
-
-class ActionModule(InProcessAction):
-    """rmd_workload in the process of ansible-playbook."""
-
-    MODULE = "hardware.enablement.rmd_workload"
-    SPEC = workload_arguments.RMD_WORKLOAD
-    CORE = staticmethod(workload_run.run)
+ActionModule = action("rmd_workload", workload_arguments.RMD_WORKLOAD, workload_run.TASK)

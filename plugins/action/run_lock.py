@@ -7,12 +7,6 @@ from __future__ import annotations
 
 from ..module_utils._interface import arguments
 from ..module_utils._states import run_lock
-from ..plugin_utils._in_process import InProcessAction
+from ..plugin_utils._in_process import action
 
-
-class ActionModule(InProcessAction):
-    """run_lock in the process of ansible-playbook."""
-
-    MODULE = "hardware.enablement.run_lock"
-    SPEC = arguments.RUN_LOCK
-    CORE = staticmethod(run_lock.run)
+ActionModule = action("run_lock", arguments.RUN_LOCK, run_lock.TASK)

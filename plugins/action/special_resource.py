@@ -7,12 +7,6 @@ from __future__ import annotations
 
 from ..module_utils._interface import arguments
 from ..module_utils._states import special_resource
-from ..plugin_utils._in_process import InProcessAction
+from ..plugin_utils._in_process import action
 
-
-class ActionModule(InProcessAction):
-    """special_resource in the process of ansible-playbook."""
-
-    MODULE = "hardware.enablement.special_resource"
-    SPEC = arguments.SPECIAL_RESOURCE
-    CORE = staticmethod(special_resource.run)
+ActionModule = action("special_resource", arguments.SPECIAL_RESOURCE, special_resource.TASK)

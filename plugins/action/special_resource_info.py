@@ -7,12 +7,8 @@ from __future__ import annotations
 
 from ..module_utils._interface import arguments
 from ..module_utils._states import special_resource
-from ..plugin_utils._in_process import InProcessAction
+from ..plugin_utils._in_process import action
 
-
-class ActionModule(InProcessAction):
-    """special_resource_info in the process of ansible-playbook."""
-
-    MODULE = "hardware.enablement.special_resource_info"
-    SPEC = arguments.SPECIAL_RESOURCE_INFO
-    CORE = staticmethod(special_resource.info)
+ActionModule = action(
+    "special_resource_info", arguments.SPECIAL_RESOURCE_INFO, special_resource.INFO_TASK
+)

@@ -7,12 +7,6 @@ from __future__ import annotations
 
 from ..module_utils._interface import arguments
 from ..module_utils._sro import sro_config
-from ..plugin_utils._in_process import ControllerAction
+from ..plugin_utils._in_process import ControllerAction, action
 
-
-class ActionModule(ControllerAction):
-    """sro_config in the process of ansible-playbook."""
-
-    MODULE = "hardware.enablement.sro_config"
-    SPEC = arguments.SRO_CONFIG
-    CORE = staticmethod(sro_config.run)
+ActionModule = action("sro_config", arguments.SRO_CONFIG, sro_config.TASK, ControllerAction)

@@ -7,12 +7,6 @@ from __future__ import annotations
 
 from ..module_utils._interface import arguments
 from ..module_utils._sro import sro_release
-from ..plugin_utils._in_process import InProcessAction
+from ..plugin_utils._in_process import action
 
-
-class ActionModule(InProcessAction):
-    """sro_release in the process of ansible-playbook."""
-
-    MODULE = "hardware.enablement.sro_release"
-    SPEC = arguments.SRO_RELEASE
-    CORE = staticmethod(sro_release.run)
+ActionModule = action("sro_release", arguments.SRO_RELEASE, sro_release.TASK)

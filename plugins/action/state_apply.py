@@ -7,12 +7,6 @@ from __future__ import annotations
 
 from ..module_utils._interface import arguments
 from ..module_utils._states import apply
-from ..plugin_utils._in_process import InProcessAction
+from ..plugin_utils._in_process import action
 
-
-class ActionModule(InProcessAction):
-    """state_apply in the process of ansible-playbook."""
-
-    MODULE = "hardware.enablement.state_apply"
-    SPEC = arguments.STATE_APPLY
-    CORE = staticmethod(apply.run)
+ActionModule = action("state_apply", arguments.STATE_APPLY, apply.TASK)

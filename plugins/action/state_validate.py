@@ -7,12 +7,6 @@ from __future__ import annotations
 
 from ..module_utils._interface import arguments
 from ..module_utils._states import validate
-from ..plugin_utils._in_process import InProcessAction
+from ..plugin_utils._in_process import action
 
-
-class ActionModule(InProcessAction):
-    """state_validate in the process of ansible-playbook."""
-
-    MODULE = "hardware.enablement.state_validate"
-    SPEC = arguments.STATE_VALIDATE
-    CORE = staticmethod(validate.run)
+ActionModule = action("state_validate", arguments.STATE_VALIDATE, validate.TASK)

@@ -115,9 +115,11 @@ from ansible.plugins.inventory import BaseInventoryPlugin, Cacheable, Constructa
 from ansible.utils.unsafe_proxy import wrap_var
 
 from ..module_utils._cluster.api_client.client import Client, connect
+from ..module_utils._cluster.api_client.connection_request import ConnectionRequest
 from ..module_utils._errors import EnablementError
 from ..module_utils._interface.arguments import CONNECTION
 from ..module_utils._recipes.loading.values import plain
+from ..module_utils._schema.requests import make_request
 from ..module_utils._states.inventory.host_groups import address_of, host_groups
 from ..module_utils._states.inventory.node_hosts import find_hosts
 
@@ -154,7 +156,8 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
 
     def _hosts(self, path: str, read_cache: bool) -> dict[str, Any]:
         """The variables of each node, by name, from the cache where there is one."""
-        client = connect({name: plain(self.get_option(name)) for name in CONNECTION})
+        settings = {name: plain(self.get_option(name)) for name in CONNECTION}
+        client = connect(make_request(ConnectionRequest, settings))
         if not self.get_option("cache"):
             return self._find(client)
         asked = json.dumps([client.host, *(plain(self.get_option(name)) for name in _ASKED)])

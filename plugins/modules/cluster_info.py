@@ -60,7 +60,7 @@ def main() -> None:
     """Run the module."""
     run_module(
         AnsibleModule(argument_spec=arguments.CLUSTER_INFO, supports_check_mode=True),
-        which_cluster.run,
+        which_cluster.TASK,
     )
 
 

@@ -230,7 +230,7 @@ def main() -> None:
     """Run the module."""
     run_module(
         AnsibleModule(argument_spec=arguments.DRIVER_CONTAINER, supports_check_mode=True),
-        container.run,
+        container.TASK,
     )
 
 

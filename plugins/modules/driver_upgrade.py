@@ -194,7 +194,7 @@ def main() -> None:
     """Run the module."""
     run_module(
         AnsibleModule(argument_spec=arguments.DRIVER_UPGRADE, supports_check_mode=True),
-        upgrade_run.run,
+        upgrade_run.TASK,
     )
 
 

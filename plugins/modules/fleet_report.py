@@ -104,7 +104,7 @@ from ..module_utils._states import fleet
 def main() -> None:
     """Run the module."""
     run_module(
-        AnsibleModule(argument_spec=arguments.FLEET_REPORT, supports_check_mode=True), fleet.run
+        AnsibleModule(argument_spec=arguments.FLEET_REPORT, supports_check_mode=True), fleet.TASK
     )
 
 

@@ -123,7 +123,7 @@ from ..module_utils._interface.module import run_module
 def main() -> None:
     """Run the module."""
     run_module(
-        AnsibleModule(argument_spec=arguments.IMAGE_BUILD, supports_check_mode=True), host.run
+        AnsibleModule(argument_spec=arguments.IMAGE_BUILD, supports_check_mode=True), host.TASK
     )
 
 

@@ -104,7 +104,7 @@ from ..module_utils._interface.module import run_module
 def main() -> None:
     """Run the module."""
     run_module(
-        AnsibleModule(argument_spec=arguments.KMM_IMPORT, supports_check_mode=True), kmm_core.run
+        AnsibleModule(argument_spec=arguments.KMM_IMPORT, supports_check_mode=True), kmm_core.TASK
     )
 
 

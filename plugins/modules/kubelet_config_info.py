@@ -132,7 +132,7 @@ def main() -> None:
     """Run the module."""
     run_module(
         AnsibleModule(argument_spec=arguments.KUBELET_CONFIG_INFO, supports_check_mode=True),
-        kubelet_config.run,
+        kubelet_config.TASK,
     )
 
 

@@ -221,7 +221,7 @@ from ..module_utils._states.preparation import discover
 def main() -> None:
     """Run the module."""
     run_module(
-        AnsibleModule(argument_spec=arguments.NFD_INFO, supports_check_mode=True), discover.run
+        AnsibleModule(argument_spec=arguments.NFD_INFO, supports_check_mode=True), discover.TASK
     )
 
 

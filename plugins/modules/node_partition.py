@@ -126,7 +126,7 @@ def main() -> None:
     """Run the module."""
     run_module(
         AnsibleModule(argument_spec=arguments.NODE_PARTITION, supports_check_mode=True),
-        partition.run,
+        partition.TASK,
     )
 
 

@@ -174,7 +174,7 @@ def main() -> None:
     """Run the module."""
     run_module(
         AnsibleModule(argument_spec=arguments.NODE_REMEDY, supports_check_mode=True),
-        remedy_run.run,
+        remedy_run.TASK,
     )
 
 

@@ -97,7 +97,7 @@ def main() -> None:
     """Run the module."""
     run_module(
         AnsibleModule(argument_spec=arguments.NUMA_CONFIG, supports_check_mode=True),
-        numa_config.run,
+        numa_config.TASK,
     )
 
 

@@ -213,7 +213,7 @@ def main() -> None:
     """Run the module."""
     run_module(
         AnsibleModule(argument_spec=arguments.NUMA_VALIDATE, supports_check_mode=True),
-        numa_validate.run,
+        numa_validate.TASK,
     )
 
 

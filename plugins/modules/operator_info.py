@@ -97,7 +97,7 @@ def main() -> None:
     """Run the module."""
     run_module(
         AnsibleModule(argument_spec=arguments.OPERATOR_INFO, supports_check_mode=True),
-        operator_info.run,
+        operator_info.TASK,
     )
 
 

@@ -119,7 +119,7 @@ def main() -> None:
     """Run the module."""
     run_module(
         AnsibleModule(argument_spec=arguments.OPERATOR_TAKEOVER, supports_check_mode=True),
-        operator_takeover.run,
+        operator_takeover.TASK,
     )
 
 

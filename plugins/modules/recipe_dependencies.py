@@ -83,7 +83,7 @@ def main() -> None:
     """Run the module."""
     run_module(
         AnsibleModule(argument_spec=arguments.RECIPE_DEPENDENCIES, supports_check_mode=True),
-        dependency_order.run,
+        dependency_order.TASK,
     )
 
 

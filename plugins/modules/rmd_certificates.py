@@ -122,7 +122,7 @@ def main() -> None:
     """Run the module."""
     run_module(
         AnsibleModule(argument_spec=arguments.RMD_CERTIFICATES, supports_check_mode=True),
-        renewal.run,
+        renewal.TASK,
     )
 
 

@@ -59,7 +59,7 @@ from ..module_utils._rmd import config
 def main() -> None:
     """Run the module."""
     run_module(
-        AnsibleModule(argument_spec=arguments.RMD_CONFIG, supports_check_mode=True), config.run
+        AnsibleModule(argument_spec=arguments.RMD_CONFIG, supports_check_mode=True), config.TASK
     )
 
 

@@ -108,7 +108,7 @@ from ..module_utils._rmd import info
 
 def main() -> None:
     """Run the module."""
-    run_module(AnsibleModule(argument_spec=arguments.RMD_INFO, supports_check_mode=True), info.run)
+    run_module(AnsibleModule(argument_spec=arguments.RMD_INFO, supports_check_mode=True), info.TASK)
 
 
 if __name__ == "__main__":

@@ -168,7 +168,7 @@ def main() -> None:
     """Run the module."""
     run_module(
         AnsibleModule(argument_spec=arguments.RMD_RECONCILE, supports_check_mode=True),
-        reconcile_run.run,
+        reconcile_run.TASK,
     )
 
 

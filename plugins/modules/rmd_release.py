@@ -76,7 +76,7 @@ from ..module_utils._rmd import release
 def main() -> None:
     """Run the module."""
     run_module(
-        AnsibleModule(argument_spec=arguments.RMD_RELEASE, supports_check_mode=True), release.run
+        AnsibleModule(argument_spec=arguments.RMD_RELEASE, supports_check_mode=True), release.TASK
     )
 
 

@@ -249,7 +249,7 @@ def main() -> None:
     """Run the module."""
     run_module(
         AnsibleModule(argument_spec=workload_arguments.RMD_WORKLOAD, supports_check_mode=True),
-        workload_run.run,
+        workload_run.TASK,
     )
 
 

@@ -59,7 +59,7 @@ from ..module_utils._states import run_lock
 def main() -> None:
     """Run the module."""
     run_module(
-        AnsibleModule(argument_spec=arguments.RUN_LOCK, supports_check_mode=True), run_lock.run
+        AnsibleModule(argument_spec=arguments.RUN_LOCK, supports_check_mode=True), run_lock.TASK
     )
 
 

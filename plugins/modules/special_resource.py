@@ -101,7 +101,7 @@ def main() -> None:
     """Run the module."""
     run_module(
         AnsibleModule(argument_spec=arguments.SPECIAL_RESOURCE, supports_check_mode=True),
-        special_resource.run,
+        special_resource.TASK,
     )
 
 

@@ -65,7 +65,7 @@ def main() -> None:
     """Run the module."""
     run_module(
         AnsibleModule(argument_spec=arguments.SPECIAL_RESOURCE_INFO, supports_check_mode=True),
-        special_resource.info,
+        special_resource.INFO_TASK,
     )
 
 

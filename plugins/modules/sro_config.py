@@ -85,7 +85,7 @@ def main() -> None:
     """Run the module."""
     run_module(
         AnsibleModule(argument_spec=arguments.SRO_CONFIG, supports_check_mode=True),
-        sro_config.run,
+        sro_config.TASK,
     )
 
 

@@ -72,7 +72,7 @@ def main() -> None:
     """Run the module."""
     run_module(
         AnsibleModule(argument_spec=arguments.SRO_RELEASE, supports_check_mode=True),
-        sro_release.run,
+        sro_release.TASK,
     )
 
 

@@ -201,7 +201,7 @@ from ..module_utils._states import apply
 def main() -> None:
     """Run the module."""
     run_module(
-        AnsibleModule(argument_spec=arguments.STATE_APPLY, supports_check_mode=True), apply.run
+        AnsibleModule(argument_spec=arguments.STATE_APPLY, supports_check_mode=True), apply.TASK
     )
 
 

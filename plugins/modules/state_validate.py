@@ -186,7 +186,7 @@ def main() -> None:
     """Run the module."""
     run_module(
         AnsibleModule(argument_spec=arguments.STATE_VALIDATE, supports_check_mode=True),
-        validate.run,
+        validate.TASK,
     )
 
 

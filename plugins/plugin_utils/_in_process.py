@@ -13,7 +13,7 @@ import getpass
 import os
 import socket
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from functools import partial
 from importlib.util import find_spec
@@ -28,6 +28,7 @@ from ansible.plugins.action import ActionBase
 from ansible.utils.display import Display
 
 from ..module_utils._cluster.api_client.client import Client, connect
+from ..module_utils._cluster.api_client.connection_request import ConnectionRequest
 from ..module_utils._errors import InvalidInput
 from ..module_utils._interface import arguments
 from ..module_utils._interface.bundle import find_bundle
@@ -42,16 +43,19 @@ from ..module_utils._interface.public_variables import (
 from ..module_utils._interface.recipe_store import FileStore, RecipeStore, folder_at, is_elsewhere
 from ..module_utils._interface.run_id import introduction, make_run_id
 from ..module_utils._runs.context import RunContext
+from ..module_utils._runs.task import Task
+from ..module_utils._schema.requests import make_request
 from ._orphan import end_with_parent, parent, started
 from ._screen import Screen
 
 display = Display()
 
+COLLECTION = "hardware.enablement"
 COLLECTION_RECIPES = Path(__file__).resolve().parents[2] / "recipes"
 
 
 class InProcessAction(ActionBase):  # type: ignore[misc]
-    """An action plugin over a core. Subclasses set MODULE, SPEC and CORE."""
+    """An action plugin over a core. Subclasses set MODULE, SPEC and TASK."""
 
     TRANSFERS_FILES = False
     _supports_async = False
@@ -60,8 +64,8 @@ class InProcessAction(ActionBase):  # type: ignore[misc]
     MODULE = ""
     # Whether what it shows is about all hosts of a play together.
     OF_ALL_HOSTS = False
-    SPEC: Mapping[str, Mapping[str, Any]] = {}
-    CORE: Callable[[Mapping[str, Any], RunContext], dict[str, Any]]
+    SPEC: arguments.Spec
+    TASK: Task[Any]
 
     def run(
         self, tmp: str | None = None, task_vars: dict[str, Any] | None = None
@@ -93,7 +97,7 @@ class InProcessAction(ActionBase):  # type: ignore[misc]
         if self._is_local(task_vars):
             return self._run_here(args, task_vars, secrets)
         found: dict[str, Any] = self._execute_module(
-            module_name=self.MODULE, module_args=args, task_vars=task_vars
+            module_name=f"{COLLECTION}.{self.MODULE}", module_args=args, task_vars=task_vars
         )
         for text in found.pop("notices", ()):
             screen = Screen(task_vars, lambda shown: str(masked(shown, secrets)))
@@ -146,7 +150,7 @@ class InProcessAction(ActionBase):  # type: ignore[misc]
                 settings |= {
                     name: variables.get(f"{PREFIX}{name}") or settings[name] for name in CONNECTION
                 }
-            return connect(settings)
+            return connect(make_request(ConnectionRequest, settings))
 
         return [
             open_store(place, client, partial(registries_of, given, auth_file, secrets)),
@@ -207,14 +211,14 @@ class InProcessAction(ActionBase):  # type: ignore[misc]
             notice=screen.plain if self.OF_ALL_HOSTS else screen.line,
             secrets=secrets,
         )
-        return type(self).CORE(checked.validated_parameters, context)
+        return self.TASK.run(checked.validated_parameters, context)
 
     def _complaint(self, errors: AnsibleValidationErrorMultiple) -> str:
         """What AnsibleModule says of wrong arguments."""
         if not isinstance(errors[0], UnsupportedError):
             return str(errors.msg)
         mode = "check mode " if self._task.check_mode else ""
-        return f"Unsupported parameters for ({self.MODULE}) {mode}module: {errors.msg}"
+        return f"Unsupported parameters for ({COLLECTION}.{self.MODULE}) {mode}module: {errors.msg}"
 
     def _environment(self) -> dict[str, str]:
         environment: dict[str, str] = {}
@@ -231,6 +235,24 @@ class ControllerAction(InProcessAction):
 
     def _is_local(self, task_vars: Mapping[str, Any]) -> bool:  # noqa: ARG002 - its base asks
         return True
+
+
+def action(
+    module: str,
+    specification: arguments.Spec,
+    task: Task[Any],
+    kind: type[InProcessAction] = InProcessAction,
+    *,
+    of_all_hosts: bool = False,
+) -> type[InProcessAction]:
+    """The action plugin of a module, where it has nothing of its own."""
+    members = {
+        "MODULE": module,
+        "SPEC": specification,
+        "TASK": task,
+        "OF_ALL_HOSTS": of_all_hosts,
+    }
+    return type("ActionModule", (kind,), members)
 
 
 def plain(value: Any) -> Any:

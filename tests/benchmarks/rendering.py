@@ -15,6 +15,9 @@ from typing import Any
 from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_client.client import (
     connect,
 )
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_client.connection_request import (
+    ConnectionRequest,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_objects.labels import (
     DOMAIN,
 )
@@ -32,6 +35,9 @@ from ansible_collections.hardware.enablement.plugins.module_utils._states.prepar
     prepare,
     render_facts,
 )
+from ansible_collections.hardware.enablement.plugins.module_utils._states.preparation.recipe_request import (
+    RecipeRequest,
+)
 
 Obj = dict[str, Any]
 
@@ -48,9 +54,9 @@ class Manifests:
 
 def render(recipe_folder: Path, kubeconfig: Path) -> dict[str, list[Obj]]:
     """State -> its objects, of those states that have any; namespaces first, as kubectl needs them."""
-    client = connect({"kubeconfig": str(kubeconfig)})
+    client = connect(ConnectionRequest(kubeconfig=str(kubeconfig)))
     prepared = prepare(
-        {"recipe": recipe_folder.name, "bundle": read_bundle(recipe_folder)}, RunContext(), client
+        RecipeRequest(recipe_folder.name, bundle=read_bundle(recipe_folder)), RunContext(), client
     )
     facts = render_facts(prepared, client, *discovery_of(client, prepared, None), None)
     rendered = {

@@ -6,7 +6,7 @@ work, and not the playbook around it. A start of ansible-playbook takes a second
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,16 +17,16 @@ from ansible_collections.hardware.enablement.plugins.module_utils._interface.out
     outcome_of,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._runs.context import RunContext
+from ansible_collections.hardware.enablement.plugins.module_utils._runs.task import Task
 
 Obj = dict[str, Any]
-Run = Callable[[Mapping[str, Any], RunContext], Obj]
 
 
 @dataclass(frozen=True)
 class Module:
-    """A module's run, its argument specification, and the user as whom it reaches the cluster."""
+    """A module's task, its argument specification, and the user as whom it reaches the cluster."""
 
-    run: Run
+    task: Task[Any]
     spec: Mapping[str, Mapping[str, Any]]
     kubeconfig: Path
 
@@ -40,7 +40,7 @@ class Module:
         assert not checked.error_messages, checked.error_messages
         context = RunContext(check_mode=check, diff=diff, run_id=run_id, run_info=run_id)
         return outcome_of(
-            lambda: self.run(checked.validated_parameters, context), secrets=set(), verbosity=0
+            lambda: self.task.run(checked.validated_parameters, context), secrets=set(), verbosity=0
         )
 
     def done(self, **params: Any) -> Obj:

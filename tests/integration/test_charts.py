@@ -82,7 +82,7 @@ def openshift() -> Iterator[Cluster]:
 
 def state_apply(cluster: Cluster) -> Module:
     """The module, as an admin of the cluster: the rights that a chart needs are its own."""
-    return Module(apply.run, arguments.STATE_APPLY, cluster.kubeconfig)
+    return Module(apply.TASK, arguments.STATE_APPLY, cluster.kubeconfig)
 
 
 def parameters(name: str, folder: Path = RECIPES, **options: Any) -> Obj:

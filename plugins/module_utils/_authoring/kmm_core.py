@@ -16,6 +16,7 @@ from .._operators.kmm_module import API_VERSION, KIND, fields_of, kernel_cases
 from .._operators.kmm_recipe import recipe_files
 from .._operators.operator_info import read_documents
 from .._runs.context import RunContext
+from .._runs.task import Task
 from .new_core import make_recipe
 
 RIGHTS = (
@@ -100,3 +101,6 @@ def _in_file(source: str, wanted: str | None) -> tuple[Obj, Sequence[Obj]]:
             todo="give what kubectl get module NAME -o yaml writes, or name it as module",
         )
     return modules[0], [dict(each) for each in objects if each.get("kind") == "ConfigMap"]
+
+
+TASK = Task(None, run)

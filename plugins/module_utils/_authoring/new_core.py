@@ -14,6 +14,7 @@ from .._errors import EnablementError, InvalidInput
 from .._json import Obj
 from .._recipes.loading.load import load
 from .._runs.context import RunContext
+from .._runs.task import Task
 from .scaffold import scaffold
 
 
@@ -49,3 +50,6 @@ def _write(folder: Path, files: Mapping[str, str]) -> None:
         raise EnablementError(
             f"{folder} cannot be written", why=str(error.strerror), todo="check its rights"
         ) from error
+
+
+TASK = Task(None, run)

@@ -23,8 +23,11 @@ from .._recipes.switches import is_enabled
 from .._recipes.templates.templating import Templates
 from .._runs.context import RunContext
 from .._runs.guard import Guard, given_back
+from .._runs.task import Task
+from .._schema.requests import make_request
 from .._states.preparation.discover import discovery_of
 from .._states.preparation.prepare import Prepared, choose, prepare, render_facts, tell_differences
+from .._states.preparation.recipe_request import RecipeRequest
 from .._states.preparation.shared import refuse_shared
 from .._states.record import image_entries, record_spec, record_store
 from .access import ImageAccess
@@ -53,7 +56,7 @@ _THERE = (Source.PREBUILT, Source.BUILT_BEFORE)
 def run(params: Mapping[str, Any], context: RunContext) -> Obj:
     """Find or build the images of the chosen states, and write down what was found."""
     client = connect(params)
-    prepared = prepare(params, context, client)
+    prepared = prepare(make_request(RecipeRequest, params), context, client)
     chosen = choose(prepared.recipe, params.get("states"), params.get("role"))
     looked_up = [state for state in chosen if is_looked_up(state)]
     if not looked_up:
@@ -393,3 +396,6 @@ def _row(state: str, resolution: Resolution) -> Obj:
         "problem": resolution.problem,
         **asdict(resolution.remembered),
     }
+
+
+TASK = Task(None, run)

@@ -22,6 +22,7 @@ from .._registry.image_names import parse
 from .._registry.policy import RegistryPolicy
 from .._registry.registries_conf import SYSTEM_AUTHORITIES, authorities, registries_conf
 from .._runs.context import RunContext
+from .._runs.task import Task
 from .builders.secret_mounts import mounted
 from .failures import MISSING, TIMED_OUT, BuildFailure, BuildPhase, classify, failure
 from .git import QUIET
@@ -231,3 +232,6 @@ def _error(found: BuildFailure, where: str, log: Sequence[str]) -> EnablementErr
     error = EnablementError(what, where=where, why=why, todo=found.advice)
     error.result.update(log=list(log), phase=found.phase.value, reason=found.reason)
     return error
+
+
+TASK = Task(None, run)

@@ -5,21 +5,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from ansible.module_utils.basic import AnsibleModule
 
 from .._runs.context import RunContext
+from .._runs.task import Task
 from .bundle import read_bundle
 from .outcome import masked, outcome_of
 from .run_id import introduction
 
-Core = Callable[[Mapping[str, Any], RunContext], dict[str, Any]]
 
-
-def run_module(module: AnsibleModule, core: Core) -> None:
+def run_module(module: AnsibleModule, task: Task[Any]) -> None:
     """Run a core with a module's parameters, and end the process with its result."""
     params = dict(module.params)
     secrets: set[str] = set()
@@ -37,7 +35,7 @@ def run_module(module: AnsibleModule, core: Core) -> None:
     def work() -> dict[str, Any]:
         if params.get("recipe_dir") and not params.get("bundle"):
             params["bundle"] = read_bundle(Path(params["recipe_dir"]) / params["recipe"])
-        return core(params, context)
+        return task.run(params, context)
 
     found = outcome_of(work, secrets=secrets, verbosity=context.verbosity)
     if notices:

@@ -11,9 +11,11 @@ from typing import Any
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 
 from .._cluster.api_client.client import connect
+from .._cluster.api_client.connection_request import ConnectionRequest
 from .._errors import InvalidInput
 from .._events.cluster_watch import ClusterWatch
 from .._events.event_types import MEANINGS
+from .._schema.requests import make_request
 from .arguments import CONNECTION, Spec
 
 CLUSTER_EVENTS: Spec = {
@@ -41,7 +43,7 @@ def start(args: Mapping[str, Any]) -> ClusterWatch:
         )
     params = checked.validated_parameters
     return ClusterWatch(
-        connect(params),
+        connect(make_request(ConnectionRequest, params)),
         recipes=params["recipes"],
         events=params["events"],
         debounce_s=params["debounce"],

@@ -13,6 +13,7 @@ from .._json import Obj
 from .._nodes.facts import NodeFacts
 from .._nodes.pools import parse_pools
 from .._runs.context import RunContext
+from .._runs.task import Task
 from .._states.preparation.discover import list_nodes
 from .kubelet_pools import pool_report
 from .kubelet_reading import (
@@ -46,3 +47,6 @@ def run(params: Mapping[str, Any], _context: RunContext) -> Obj:
             pool_report(name, members[name], running, declarations) for name in sorted(members)
         ],
     }
+
+
+TASK = Task(None, run)

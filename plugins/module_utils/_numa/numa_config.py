@@ -16,9 +16,12 @@ from .._json import Obj
 from .._nodes.facts import NodeFacts
 from .._nodes.pools import NodePool, pool_name
 from .._runs.context import RunContext
+from .._runs.task import Task
+from .._schema.requests import make_request
 from .._states.preparation.discover import list_nodes
 from .._states.preparation.platform import machine_config_objects
 from .._states.preparation.prepare import Prepared, prepare
+from .._states.preparation.recipe_request import RecipeRequest
 from .._states.record.record_spec import make_spec
 from .kubelet_reading import kubelets_at_a_time, nodes_by_pool, read_kubelets, read_pools
 from .operator_resources import settings_of
@@ -44,7 +47,7 @@ def run(params: Mapping[str, Any], context: RunContext) -> Obj:
     at_a_time = kubelets_at_a_time(params)
     client = connect(params)
     params = _with_operators(params, client)
-    prepared = prepare(params, context, client)
+    prepared = prepare(make_request(RecipeRequest, params), context, client)
     for name, wanted in (("", prepared.options), *prepared.pool_options.items()):
         refuse_contradictions(wanted, f"pool {name}" if name else "the options of all nodes")
     nodes = [NodeFacts.from_object(node) for node in list_nodes(client, prepared.selector)]
@@ -155,3 +158,6 @@ def _with_policies(pool: NodePool, policies: Mapping[str, str]) -> Obj:
 def _same(policies: Mapping[str, Mapping[str, str]]) -> bool:
     known = [found for found in policies.values() if found]
     return all(found == known[0] for found in known)
+
+
+TASK = Task(None, run)

@@ -16,6 +16,7 @@ from .._errors import EnablementError, InvalidInput
 from .._json import Obj
 from .._nodes.pools import parse_pools
 from .._runs.context import RunContext
+from .._runs.task import Task
 from .fingerprints import require_xxhash
 from .kubelet_reading import kubelets_at_a_time
 from .numa_checks import CHECKS
@@ -117,3 +118,6 @@ def _failure(failed: Sequence[Obj], result: Obj) -> EnablementError:
     )
     error.result = result
     return error
+
+
+TASK = Task(None, run)

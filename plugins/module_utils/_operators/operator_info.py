@@ -13,6 +13,7 @@ from .._cluster.api_client.client import Client, connect
 from .._errors import InvalidInput
 from .._json import Obj
 from .._runs.context import RunContext
+from .._runs.task import Task
 from . import device_config, gpu_operator
 from .device_config import device_settings
 from .field_mapping import ImportedOptions
@@ -80,3 +81,6 @@ def read_documents(source: str) -> list[Any]:
             why=str(error).splitlines()[0],
             todo="name a file with the operator's custom resources",
         ) from None
+
+
+TASK = Task(None, run)

@@ -11,6 +11,7 @@ running again: the custom resources go last, and are marked before anything else
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -24,10 +25,16 @@ from .._errors import EnablementError
 from .._json import Obj
 from .._runs.context import RunContext
 from .._runs.guard import Guard, given_back
+from .._runs.task import Task
+from .._schema.requests import make_request
 from .._states import apply
 from .._states.desired import Desired
+from .._states.on_nodes.strays import MembershipRequest
 from .._states.preflight import of_record, refuse_lacking
+from .._states.preparation.image_facts import ImageRequest
 from .._states.preparation.prepare import prepare
+from .._states.preparation.recipe_request import RecipeRequest
+from .._states.proof_request import ProofRequest
 from .._states.validate import prove
 from . import driver_adoption
 from .driver_adoption import wait_for
@@ -89,7 +96,7 @@ def run(params: Mapping[str, Any], context: RunContext) -> Obj:
             "message": "there is nothing to take over",
         }
     given = _once_only({**_RUN, **params, "namespace": survey.namespace}, client, context)
-    desired = Desired(client, prepare(given, context, client), given, context.clock)
+    desired = _desired(client, given, context)
     refuse_obstacles(survey, desired.nodes)
     plan = plan_of(survey, desired.nodes, desired.recipe.name)
     allowed = bool(params["stop_operator"])
@@ -112,10 +119,22 @@ def run(params: Mapping[str, Any], context: RunContext) -> Obj:
         return {**result, **_take_over(desired, survey, plan, given, context)}
 
 
+def _desired(client: Client, params: Mapping[str, Any], context: RunContext) -> Desired:
+    """What the recipe wants of the nodes as they are now."""
+    return Desired(
+        client,
+        prepare(make_request(RecipeRequest, params), context, client),
+        make_request(MembershipRequest, params),
+        make_request(ImageRequest, params),
+        context.clock,
+    )
+
+
 def _once_only(params: Mapping[str, Any], client: Client, context: RunContext) -> Mapping[str, Any]:
     """The parameters; once there is a record, it says what was asked for: of the custom resources some
     may be gone."""
-    recorded = prepare({**params, "options": None, "pools": None}, context, client).record
+    recipe = replace(make_request(RecipeRequest, params), options=None, pools=None)
+    recorded = prepare(recipe, context, client).record
     return {**params, "options": None, "pools": None} if recorded else params
 
 
@@ -133,7 +152,7 @@ def _take_over(
     _mark_resources(client, survey.resources, recipe)
     _make_room(desired, survey, guard)
     _adopt_drivers(desired, survey, guard, context)
-    apply.run({**params, "adopt": True, "wait": False}, context)
+    apply.TASK.run({**params, "adopt": True, "wait": False}, context)
     takeover = _lead_nodes(desired, survey, params, guard, context)
     left = [*takeover.failed, *takeover.left]
     if left:
@@ -147,7 +166,7 @@ def _take_over(
         )
     guard.before_write()
     _delete_resources(client, survey.resources, context)
-    report = apply.run({**params, "adopt": False, "wait": True}, context)
+    report = apply.TASK.run({**params, "adopt": False, "wait": True}, context)
     return {"taken": sorted(takeover.taken), "report": report.get("report"), "changed": True}
 
 
@@ -255,11 +274,10 @@ def _lead_nodes(
     context: RunContext,
 ) -> NodeTakeover:
     client = desired.client
-    prepared = prepare({**params, "options": None, "pools": None}, context, client)
-    now = Desired(client, prepared, params, context.clock)
+    now = _desired(client, {**params, "options": None, "pools": None}, context)
     fresh = survey_operator(client, survey.namespace)
     scope = TakeoverScope(
-        recipe=prepared.recipe.name,
+        recipe=now.recipe.name,
         namespace=survey.namespace,
         daemonsets=frozenset(each["metadata"]["uid"] for each in fresh.daemonsets),
         nodes=[
@@ -271,7 +289,7 @@ def _lead_nodes(
     )
     takeover = NodeTakeover(client, scope, guard.before_write, context)
     every = list(now.recipe.states.values())
-    proving = {**params, "wait": True, "record": False, "show": False}
+    proving = make_request(ProofRequest, {**params, "wait": True, "record": False, "show": False})
     prove(now, every, proving, context, guard, hook=takeover)
     return takeover
 
@@ -305,3 +323,6 @@ def _refuse_missing_rights(client: Client, survey: OperatorSurvey, desired: Desi
         for verb in ("patch", "delete"):
             rights.setdefault(access(kind, None, verb), set()).add(str(each["metadata"]["name"]))
     refuse_lacking(client, rights, f"take over the nodes of {desired.recipe.name} from an operator")
+
+
+TASK = Task(None, run)

@@ -13,6 +13,7 @@ from .._cluster.api_objects.diff import make_diff
 from .._cluster.api_objects.object_conditions import condition
 from .._json import Obj
 from .._runs.context import RunContext
+from .._runs.task import Task
 from .objects.operator_names import CONFIG, CONFIG_NAME, HOME_NAMESPACE
 
 
@@ -66,3 +67,6 @@ def _tell(client: Client, config: Obj, params: Mapping[str, Any], context: RunCo
         f"the nodes of RmdConfig {CONFIG_NAME}", before.get("nodes") or (), params["nodes"]
     )
     return {"changed": True, **context.show([nodes])}
+
+
+TASK = Task(None, run)

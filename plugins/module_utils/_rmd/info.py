@@ -14,6 +14,7 @@ from typing import Any
 from .._cluster.api_client.client import Client, connect
 from .._json import Obj
 from .._runs.context import RunContext
+from .._runs.task import Task
 from .daemon.daemons import select_nodes
 from .node_backends import open_fleet
 from .nodes.node_fleet import Fleet
@@ -86,3 +87,6 @@ def _query_node(node: str, fleet: Fleet) -> Obj:
     except RmdError as error:
         shown |= {"kind": error.kind, "message": str(error)}
     return shown
+
+
+TASK = Task(None, run)

@@ -12,6 +12,7 @@ from .._cluster.api_client.client import Client, connect
 from .._json import Obj
 from .._runs.context import RunContext
 from .._runs.guard import Guard, given_back
+from .._runs.task import Task
 from . import reconcile_results
 from .node_backends import open_fleet
 from .nodes.node_fleet import Fleet
@@ -84,3 +85,6 @@ def _finish(
     result = reconcile_results.make(objects, states, pods.decided, offered, rows)
     result["changed"] = objects.changed or pods.changed
     return result | reconcile_results.show(objects, pods.decided, offered, context)
+
+
+TASK = Task(None, run)

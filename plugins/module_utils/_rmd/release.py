@@ -20,6 +20,7 @@ from .._errors import EnablementError
 from .._json import Obj
 from .._runs.context import RunContext
 from .._runs.guard import Guard, given_back
+from .._runs.task import Task
 from .node_backends import open_fleet
 from .nodes.execute import each, execute, node_runs
 from .nodes.node_results import KEEP, NodeJob, WriteSettings
@@ -165,3 +166,6 @@ def _free(
 
 def _title(metadata: Mapping[str, Any]) -> str:
     return f"{metadata['namespace']}/{metadata['name']}"
+
+
+TASK = Task(None, run)

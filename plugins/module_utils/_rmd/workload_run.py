@@ -14,6 +14,7 @@ from .._errors import EnablementError, InvalidInput
 from .._json import Obj
 from .._nodes.cpuset import parse_cores
 from .._runs.context import RunContext
+from .._runs.task import Task
 from .daemon.daemons import select_nodes
 from .node_backends import open_fleet
 from .nodes.execute import each, execute, node_runs
@@ -149,3 +150,6 @@ def _wanted(params: Mapping[str, Any]) -> tuple[tuple[Workload, ...], tuple[str,
                 f"Cannot ask for workload {workload.uuid}", why=why, todo=found[0].todo
             )
     return present, ()
+
+
+TASK = Task(None, run)

@@ -14,6 +14,7 @@ from .._errors import InvalidInput
 from .._json import Obj
 from .._recipes.templates.documents import parse
 from .._runs.context import RunContext
+from .._runs.task import Task
 from .sro_resource import request_of
 
 
@@ -44,3 +45,6 @@ def run(params: Mapping[str, Any], context: RunContext) -> Obj:
         "depends": list(request.depends),
         "notes": list(request.notes),
     }
+
+
+TASK = Task(None, run)

@@ -17,6 +17,7 @@ from .._errors import EnablementError
 from .._json import Obj
 from .._runs.context import RunContext
 from .._runs.guard import Guard
+from .._runs.task import Task
 from .._states.record import adopted, record_spec, record_store
 from .._states.record.crd import RECORD
 from .sro_marks import node_patch, object_patch, resource_patch
@@ -156,3 +157,6 @@ def _owned(client: Client, record: Mapping[str, Any] | None) -> list[Obj]:
     namespace = client.kind("v1", "Namespace")
     spaces = [client.get(namespace, space) for space in record_spec.namespaces(record)]
     return [*found, *filter(None, spaces)]
+
+
+TASK = Task(None, run)

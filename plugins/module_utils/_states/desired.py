@@ -17,10 +17,10 @@ from .._recipes.loading.recipe import ALL_NODES, Recipe
 from .._recipes.render import RenderedState, RenderFacts, render_state
 from .._recipes.requirements import Enabled, gating_states, required_states
 from .._recipes.switches import enabled_states
-from .on_nodes.strays import Strays, find_strays
+from .on_nodes.strays import MembershipRequest, Strays, find_strays
 from .preparation import discover
 from .preparation.foreign import foreign_plugins, is_plugin, rivals_of
-from .preparation.image_facts import with_images
+from .preparation.image_facts import ImageRequest, with_images
 from .preparation.prepare import Prepared, render_facts
 from .staging import StateOrder
 from .validation.phases import StatePlan
@@ -31,19 +31,25 @@ class Desired:
     """A recipe under a user's options in one cluster. Everything is found out once, when it is
     first asked for.
 
-    clock gives seconds since the epoch."""
+    discovery: the result of nfd_info by which the nodes are known. clock gives seconds since the
+    epoch."""
 
     def __init__(
         self,
         client: Client,
         prepared: Prepared,
-        params: Mapping[str, Any],
+        membership: MembershipRequest,
+        images: ImageRequest,
         clock: Callable[[], float],
+        *,
+        discovery: Mapping[str, Any] | None = None,
     ) -> None:
         self.client = client
         self.prepared = prepared
-        self._params = params
+        self.membership = membership
+        self._images = images
         self._clock = clock
+        self._found = discovery
 
     @property
     def recipe(self) -> Recipe:
@@ -64,7 +70,7 @@ class Desired:
     def strays(self) -> Strays:
         """The nodes that carry our marks and not the labels of the hardware."""
         matching = frozenset(node for group in self.discovery.node_groups for node in group.nodes)
-        return find_strays(self.client, self.prepared, self._params, matching, self._clock)
+        return find_strays(self.client, self.prepared, self.membership, matching, self._clock)
 
     @property
     def members(self) -> list[Obj]:
@@ -159,15 +165,10 @@ class Desired:
 
     @cached_property
     def _discovered(self) -> tuple[Discovery, Obj]:
-        given = self._params.get("discovery")
-        return discover.discovery_of(self.client, self.prepared, given, lambda: self.nodes)
+        return discover.discovery_of(self.client, self.prepared, self._found, lambda: self.nodes)
 
     @cached_property
     def _facts_and_missing(self) -> tuple[RenderFacts, dict[str, dict[str, str]]]:
         discovery, cluster = self._discovered
-        facts = render_facts(
-            self.prepared, self.client, discovery, cluster, self._params.get("images")
-        )
-        return with_images(
-            self.recipe, facts, self._params.get("driver_images"), lambda: self.record
-        )
+        facts = render_facts(self.prepared, self.client, discovery, cluster, self._images.images)
+        return with_images(self.recipe, facts, self._images.driver_images, lambda: self.record)

@@ -7,28 +7,40 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from .._json import Obj
 from .._runs.context import RunContext
+from .._runs.task import Task
 from .validation.table import aligned
 
 _HEAD = ("CLUSTER", "RECIPE", "PHASE", "NODES", "MESSAGE")
 _NONE = "-"
 
 
-def run(params: Mapping[str, Any], context: RunContext) -> Obj:
+@dataclass(frozen=True)
+class FleetReportRequest:
+    """clusters: host -> what its tasks have registered, in order. require_ready: whether all has to
+    be ready."""
+
+    clusters: Mapping[str, Sequence[Mapping[str, Any]]]
+    recipe: str = ""
+    require_ready: bool = False
+
+
+def run(request: FleetReportRequest, context: RunContext) -> Obj:
     """Rows and a table from the registered results of each cluster's tasks, and what is not as it
     should be."""
-    recipe = params["recipe"] or _NONE
+    recipe = request.recipe or _NONE
     rows = [
         row
-        for cluster, results in params["clusters"].items()
+        for cluster, results in request.clusters.items()
         for row in rows_of(
             cluster,
             recipe,
             results,
-            require_ready=params["require_ready"],
+            require_ready=request.require_ready,
             check=context.check_mode,
         )
     ]
@@ -107,3 +119,6 @@ def _cells(row: Mapping[str, Any]) -> tuple[str, ...]:
     nodes = f"{row['nodes_ready']}/{row['nodes_total']}" if row["nodes_total"] else _NONE
     message = "" if row["phase"] == "ready" else row["message"]
     return row["cluster"], row["recipe"], row["phase"], nodes, message
+
+
+TASK = Task(FleetReportRequest, run)

@@ -40,7 +40,7 @@ class LaterChanges:
         client: Client,
         staged: Staged,
         plan_again: Callable[[Stage], Sequence[Change]],
-        take_lock: Callable[[], None],
+        take_lock: Callable[[], object],
         guard: Callable[[], None],
         clock: Callable[[], float],
     ) -> None:

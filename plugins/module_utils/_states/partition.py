@@ -7,11 +7,12 @@ pods there."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Literal, Optional, Union
 
 from .._cluster.api_client.api_errors import ApiError
 from .._cluster.api_client.client import Client, connect
+from .._cluster.api_client.connection_request import ConnectionRequest
 from .._cluster.api_objects.change_report import count_nodes, name_some
 from .._cluster.api_objects.changes import Change
 from .._cluster.api_objects.labels import PART_OF_LABEL, RECIPE_LABEL
@@ -32,12 +33,14 @@ from .._nodes.taints import (
 )
 from .._runs.context import RunContext
 from .._runs.guard import Guard, given_back
+from .._runs.task import Task
 from .on_nodes.holders import LIVING
 from .on_nodes.node_taints import find_patches, write_taints
 from .preflight import of_changes, of_record, refuse_lacking
 from .preparation.discover import list_nodes
 from .preparation.prepare import Prepared, prepare
-from .priority_classes import class_objects, default_classes, owned_classes
+from .preparation.recipe_request import InstanceRequest
+from .priority_classes import PriorityClass, class_objects, default_classes, owned_classes
 from .record import record_spec, record_store
 
 _PROBE = "hardware-enablement-probe"
@@ -46,28 +49,45 @@ _SHOWN = 3
 _OWN_PODS = {"metadata": {"name": str}, "spec": {"nodeName": str, "tolerations": [{}]}}
 
 
-def run(params: Mapping[str, Any], context: RunContext) -> Obj:
+@dataclass(frozen=True, kw_only=True)
+class NodePartitionRequest:
+    """taints: on the nodes; None leaves them as the record has them. no_execute: also such as end
+    pods. soft: whether there are PriorityClasses; None leaves them as they are."""
+
+    connection: ConnectionRequest
+    given: InstanceRequest
+    run_id: Optional[str] = None
+    state: Literal["present", "absent"] = "present"
+    taints: Optional[Sequence[Union[Obj, str]]] = None
+    no_execute: bool = False
+    soft: Optional[bool] = None
+    priority_classes: Optional[tuple[PriorityClass, ...]] = None
+
+
+def run(request: NodePartitionRequest, context: RunContext) -> Obj:
     """Make taints and classes as they are asked for; absent takes off what is ours."""
-    client = connect(params)
-    absent = params["state"] == "absent"
+    client = connect(request.connection)
+    absent = request.state == "absent"
     if absent:
-        params = {**params, "taints": [], "soft": False}
+        request = replace(request, taints=[], soft=False)
     # Options matter here as far as they choose nodes, so none has to be given again.
-    prepared = prepare({**params, "state": "absent"}, context, client)
+    prepared = prepare(
+        request.given.as_recorded(), context, client, complete=False, taints=request.taints
+    )
     if prepared.record is None and not absent:
         raise EnablementError(
             f"{prepared.recipe.name} is not enabled, so it has no nodes to partition",
             todo="enable it first",
         )
-    _refuse_eviction(prepared.taints, params)
+    _refuse_eviction(prepared.taints, request)
     _refuse_taints_of_engine(prepared)
     with given_back(client, prepared.recipe.name, context):
-        return _Partition(client, prepared, params, context).run()
+        return _Partition(client, prepared, request, context).run()
 
 
-def _refuse_eviction(wanted: Iterable[Taint], params: Mapping[str, Any]) -> None:
+def _refuse_eviction(wanted: Iterable[Taint], request: NodePartitionRequest) -> None:
     evicting = [str(taint) for taint in wanted if taint.effect == NO_EXECUTE]
-    if evicting and params["taints"] is not None and not params["no_execute"]:
+    if evicting and request.taints is not None and not request.no_execute:
         raise InvalidInput(
             f"{', '.join(evicting)} would end all pods on these nodes that do not tolerate it",
             why="its effect is NoExecute",
@@ -106,12 +126,12 @@ class _Partition:
     """One run of node_partition."""
 
     def __init__(
-        self, client: Client, prepared: Prepared, params: Mapping[str, Any], context: RunContext
+        self, client: Client, prepared: Prepared, request: NodePartitionRequest, context: RunContext
     ) -> None:
         self.client = client
         self.prepared = prepared
         self.recipe = prepared.recipe.name
-        self.params = params
+        self.request = request
         self.context = context
         self.guard = Guard(client, self.recipe, context)
         self.nodes = self._find_nodes()
@@ -165,7 +185,7 @@ class _Partition:
 
     def _find_nodes(self) -> list[Obj]:
         """The nodes of the recipe; where all is taken off, those that carry something of ours."""
-        if self.params["state"] != "absent":
+        if self.request.state != "absent":
             return list_nodes(self.client, self.prepared.selector)
         kind = self.client.kind("v1", "Node")
         listed = self.client.list(kind, leanly=True).items
@@ -187,11 +207,11 @@ class _Partition:
 
     def _plan_classes(self) -> list[Change]:
         """What becomes of the PriorityClasses; nothing where they are not spoken of."""
-        soft = self.params["soft"]
+        soft = self.request.soft
         if soft is None:
             return []
-        entries = self.params["priority_classes"] or default_classes(self.recipe)
-        wanted = class_objects(entries if soft else [], self.recipe, self.prepared.applyset_id)
+        classes = self.request.priority_classes or default_classes(self.recipe)
+        wanted = class_objects(classes if soft else [], self.recipe, self.prepared.applyset_id)
         live = owned_classes(self.client, self.prepared.applyset_id)
         found = plan(
             self.client,
@@ -316,3 +336,6 @@ class _Partition:
         except ApiError:
             return None
         return any(entry.get("key") == resource for entry in made["spec"].get("tolerations") or [])
+
+
+TASK = Task(NodePartitionRequest, run)

@@ -5,8 +5,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, Optional
 
 from .._cluster.api_client.client import Client
 from .._cluster.api_client.rights import CLUSTER, READ, WRITE, Right
@@ -29,19 +30,29 @@ HIGHEST = 1_000_000_000
 _HIGH, _LOW = 1_000_000, 100_000
 
 
-def default_classes(recipe: str) -> list[Obj]:
+@dataclass(frozen=True)
+class PriorityClass:
+    """A PriorityClass as a person asks for it."""
+
+    name: str
+    value: int
+    description: Optional[str] = None
+    preemption_policy: Literal["PreemptLowerPriority", "Never"] = "PreemptLowerPriority"
+
+
+def default_classes(recipe: str) -> list[PriorityClass]:
     """What a recipe's classes are where nobody says otherwise."""
     return [
-        {
-            "name": f"{recipe}-high-priority",
-            "value": _HIGH,
-            "description": f"For pods that use what {recipe} enables: they displace those of {recipe}-low-priority.",
-        },
-        {
-            "name": f"{recipe}-low-priority",
-            "value": _LOW,
-            "description": f"For pods that fill these nodes until one of {recipe}-high-priority needs the room.",
-        },
+        PriorityClass(
+            f"{recipe}-high-priority",
+            _HIGH,
+            f"For pods that use what {recipe} enables: they displace those of {recipe}-low-priority.",
+        ),
+        PriorityClass(
+            f"{recipe}-low-priority",
+            _LOW,
+            f"For pods that fill these nodes until one of {recipe}-high-priority needs the room.",
+        ),
     ]
 
 
@@ -52,23 +63,23 @@ def owned_classes(client: Client, applyset_id: str) -> dict[ObjectKey, Obj]:
     return {key_of(item): item for item in items}
 
 
-def class_objects(entries: Sequence[Mapping[str, Any]], recipe: str, applyset_id: str) -> list[Obj]:
+def class_objects(classes: Sequence[PriorityClass], recipe: str, applyset_id: str) -> list[Obj]:
     """The objects; none is ever the cluster's default. Raises InvalidInput."""
-    names = [str(entry["name"]) for entry in entries]
-    for entry in entries:
+    names = [each.name for each in classes]
+    for each in classes:
         why = ""
-        if names.count(str(entry["name"])) > 1:
+        if names.count(each.name) > 1:
             why = "it is given twice"
-        elif abs(int(entry["value"])) > HIGHEST:
+        elif abs(each.value) > HIGHEST:
             why = f"its value is beyond {HIGHEST}, which is the cluster's own"
         if why:
             raise InvalidInput(
-                f"PriorityClass {entry['name']} cannot be made", why=why, todo="correct it"
+                f"PriorityClass {each.name} cannot be made", why=why, todo="correct it"
             )
-    return [_object(entry, recipe, applyset_id) for entry in entries]
+    return [_object(each, recipe, applyset_id) for each in classes]
 
 
-def _object(entry: Mapping[str, Any], recipe: str, applyset_id: str) -> Obj:
+def _object(wanted: PriorityClass, recipe: str, applyset_id: str) -> Obj:
     labels = {
         RECIPE_LABEL: recipe,
         PART_OF_LABEL: applyset_id,
@@ -77,9 +88,9 @@ def _object(entry: Mapping[str, Any], recipe: str, applyset_id: str) -> Obj:
     return {
         "apiVersion": API_VERSION,
         "kind": KIND,
-        "metadata": {"name": entry["name"], "labels": labels},
-        "value": int(entry["value"]),
+        "metadata": {"name": wanted.name, "labels": labels},
+        "value": wanted.value,
         "globalDefault": False,
-        "preemptionPolicy": entry.get("preemption_policy") or "PreemptLowerPriority",
-        "description": str(entry.get("description") or ""),
+        "preemptionPolicy": wanted.preemption_policy,
+        "description": wanted.description or "",
     }

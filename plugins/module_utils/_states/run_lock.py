@@ -6,28 +6,44 @@ playbook."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from dataclasses import dataclass
+from typing import Literal, Optional
 
 from .._cluster.api_client.client import connect
+from .._cluster.api_client.connection_request import ConnectionRequest
 from .._cluster.lease import RunLock, read
 from .._json import Obj
 from .._runs.context import RunContext
+from .._runs.task import Task
 
 
-def run(params: Mapping[str, Any], context: RunContext) -> Obj:
+@dataclass(frozen=True)
+class RunLockRequest:
+    """What run_lock is to do. force: also release the lock of another run."""
+
+    connection: ConnectionRequest
+    run_id: Optional[str]
+    recipe: str
+    state: Literal["present", "absent"]
+    force: bool
+
+
+def run(request: RunLockRequest, context: RunContext) -> Obj:
     """Take the lock (renewing it where this run has it), or release it; force releases somebody
     else's."""
-    client = connect(params)
-    name = params["recipe"]
+    client = connect(request.connection)
+    name = request.recipe
     held = read(client, name)
     mine = held is not None and held.holder == context.run_id
-    if params["state"] == "present":
+    if request.state == "present":
         if not context.check_mode:
             RunLock(client, name, context.run_id, info=context.run_info).acquire()
         return {"changed": not mine, "holder": context.run_id}
-    if held is None or not held.holder or not (mine or params["force"]):
+    if held is None or not held.holder or not (mine or request.force):
         return {"changed": False, "holder": held.holder if held else ""}
     if not context.check_mode:
         RunLock(client, name, held.holder, info=held.info).release()
     return {"changed": True, "holder": ""}
+
+
+TASK = Task(RunLockRequest, run)

@@ -7,9 +7,11 @@ enabled."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Set
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Literal, Optional
 
 from .._cluster.api_client.client import Client, connect
+from .._cluster.api_client.connection_request import ConnectionRequest
 from .._cluster.api_client.rights import CLUSTER, Right
 from .._cluster.api_objects.change_report import name_some
 from .._cluster.api_objects.changes import Change
@@ -22,12 +24,14 @@ from .._json import Obj
 from .._recipes.loading.lookups import is_looked_up
 from .._runs.context import RunContext
 from .._runs.guard import Guard
+from .._runs.task import Task
 from .._times import timestamp
 from . import phase_events
 from .cleanup.prune import DEFINITION
 from .cleanup.removal_report import brought_definitions, find_kept, report_removal
 from .on_nodes.leftovers import clear_marks, find_marked
 from .preparation.prepare import Prepared, prepare
+from .preparation.recipe_request import RecipeRequest
 from .priority_classes import owned_classes
 from .record import adopted, image_entries, record_spec, record_store
 from .record.crd import API_VERSION, KIND, NAME, RECORD
@@ -50,14 +54,39 @@ RIGHTS = (
 )
 
 
-def run(params: Mapping[str, Any], context: RunContext) -> Obj:
+@dataclass(frozen=True, kw_only=True)
+class SpecialResourceRequest:
+    """report: the result of state_validate that the record is to tell. delete_crd,
+    delete_definitions: remove also the record's CRD, and those that the recipe brought.
+    wait_timeout: seconds until removed objects have to be gone."""
+
+    connection: ConnectionRequest
+    given: RecipeRequest
+    run_id: Optional[str] = None
+    state: Literal["present", "absent"] = "present"
+    report: Optional[Mapping[str, Any]] = None
+    delete_crd: bool = False
+    delete_definitions: bool = False
+    wait_timeout: int = 300
+
+
+@dataclass(frozen=True)
+class SpecialResourceInfoRequest:
+    """name: of one record; None for all."""
+
+    connection: ConnectionRequest
+    name: Optional[str] = None
+
+
+def run(request: SpecialResourceRequest, context: RunContext) -> Obj:
     """special_resource: write the record from a validation report, or remove it and what is left of
     the resource."""
-    client = connect(params)
-    prepared = prepare(params, context, client)
-    if params["state"] == "absent":
-        return _remove(client, prepared, params, context)
-    report = params.get("report")
+    client = connect(request.connection)
+    present = request.state == "present"
+    prepared = prepare(request.given, context, client, complete=present)
+    if not present:
+        return _remove(client, prepared, request, context)
+    report = request.report
     if not report or "states" not in report:
         raise InvalidInput(
             "the record cannot be written",
@@ -133,7 +162,7 @@ def _looked_up(prepared: Prepared) -> set[str]:
 
 
 def _remove(
-    client: Client, prepared: Prepared, params: Mapping[str, Any], context: RunContext
+    client: Client, prepared: Prepared, request: SpecialResourceRequest, context: RunContext
 ) -> Obj:
     """Labels and annotations off the nodes, what was taken over given back, what is left of runs
     and the namespaces that enabling made, then the record, and the CRD on request.
@@ -150,10 +179,10 @@ def _remove(
     left = _left_by_runs(client, prepared) + _left_by_pods(client, prepared, marked)
     left += owned_classes(client, prepared.applyset_id)
     stages = [left + _made_namespaces(client, prepared, record)]
-    if params["delete_definitions"]:
+    if request.delete_definitions:
         stages.append(_brought(client, prepared, record, given_back))
     stages.append([ObjectKey(API_VERSION, KIND, "", name)] if record is not None else [])
-    if params["delete_crd"] and served:
+    if request.delete_crd and served:
         _refuse_while_others_exist(client, name)
         stages.append([ObjectKey(*DEFINITION, "", NAME)])
     going = [key for keys in stages for key in keys]
@@ -169,7 +198,7 @@ def _remove(
     for keys in filter(None, stages):
         if write:
             delete_and_wait(
-                client, keys, timeout=float(params["wait_timeout"]), guard=guard.before_write
+                client, keys, timeout=float(request.wait_timeout), guard=guard.before_write
             )
     lines = report_removal(
         going, given_back, nodes, kept, would=not write, named=context.verbosity > 0
@@ -254,12 +283,12 @@ def _refuse_while_others_exist(client: Client, name: str) -> None:
         )
 
 
-def info(params: Mapping[str, Any], _context: RunContext) -> Obj:
+def info(request: SpecialResourceInfoRequest, _context: RunContext) -> Obj:
     """special_resource_info: the records, by name, as the API server has them without its own
     bookkeeping."""
-    client = connect(params)
-    if params.get("name"):
-        record = record_store.read(client, params["name"])
+    client = connect(request.connection)
+    if request.name:
+        record = record_store.read(client, request.name)
         records = [record] if record else []
     else:
         records = client.list(RECORD).items if client.serves(API_VERSION, KIND) else []
@@ -275,3 +304,7 @@ def info(params: Mapping[str, Any], _context: RunContext) -> Obj:
             for record in records
         ],
     }
+
+
+TASK = Task(SpecialResourceRequest, run)
+INFO_TASK = Task(SpecialResourceInfoRequest, info)

@@ -6,12 +6,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence, Set
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache, partial
-from typing import Any, TypeVar
+from typing import Any, Literal, Optional, TypeVar
 
 from .._cluster.api_client.api_errors import ApiError, Unreachable
 from .._cluster.api_client.client import connect
+from .._cluster.api_client.connection_request import ConnectionRequest
 from .._cluster.api_objects.change_report import count_nodes, report_labels
 from .._cluster.api_objects.labels import RECIPE_LABEL, VALIDATION_LABEL
 from .._errors import EnablementError
@@ -23,13 +24,18 @@ from .._recipes.loading.recipe import State
 from .._recipes.render import render_pod
 from .._runs.context import RunContext
 from .._runs.guard import Guard
+from .._runs.task import Task
 from .._times import seconds
 from . import phase_events
 from .desired import Desired
 from .later_changes import LaterChanges
 from .on_nodes.holders import find_holders
 from .on_nodes.leftovers import clear_marks
-from .preparation.prepare import choose, prepare
+from .on_nodes.strays import MembershipRequest
+from .preparation.image_facts import ImageRequest
+from .preparation.prepare import StateChoice, choose, prepare
+from .preparation.recipe_request import RecipeRequest
+from .proof_request import ProofRequest
 from .record import record_store
 from .special_resource import write_report
 from .validation import table
@@ -49,22 +55,37 @@ WORKERS = 8
 _FINISHED = "Succeeded"
 
 
-def run(params: Mapping[str, Any], context: RunContext) -> Obj:
+@dataclass(frozen=True, kw_only=True)
+class StateValidateRequest:
+    """Which states of a recipe to prove, and how."""
+
+    connection: ConnectionRequest
+    given: RecipeRequest
+    run_id: Optional[str] = None
+    choice: StateChoice
+    membership: MembershipRequest
+    images: ImageRequest
+    proving: ProofRequest
+
+
+def run(request: StateValidateRequest, context: RunContext) -> Obj:
     """state_validate: prove states; the result is the report, with changed, failed and msg as
     Ansible wants them."""
-    client = connect(params)
-    prepared = prepare(params, context, client)
-    chosen = choose(prepared.recipe, params.get("states"), params.get("role"))
-    desired = Desired(client, prepared, params, context.clock)
-    return prove(desired, chosen, params, context, Guard(client, prepared.recipe.name, context))
+    client = connect(request.connection)
+    prepared = prepare(request.given, context, client)
+    chosen = choose(prepared.recipe, request.choice.states, request.choice.role)
+    desired = Desired(client, prepared, request.membership, request.images, context.clock)
+    guard = Guard(client, prepared.recipe.name, context)
+    return prove(desired, chosen, request.proving, context, guard)
 
 
 def prove(
     desired: Desired,
     chosen: Sequence[State],
-    params: Mapping[str, Any],
+    request: ProofRequest,
     context: RunContext,
     guard: Guard,
+    *,
     later: LaterChanges | None = None,
     hook: ChangeHook | None = None,
 ) -> Obj:
@@ -86,28 +107,30 @@ def prove(
         runtime_gates=desired.runtime_gates,
         by_nodes=desired.prepared.by_nodes,
     )
-    loop = _loop(desired, needed, params, context, guard, writer)
+    loop = _loop(desired, needed, request, context, guard, writer)
     loop.hook = hook
-    _settle(loop, desired.members, later, wait=bool(params["wait"]) and not dry)
+    _settle(loop, desired.members, later, wait=request.wait and not dry)
     if not dry:
-        _say_changes(desired, loop, context, recorded=bool(params["record"]))
+        _say_changes(desired, loop, context, recorded=request.record)
     if later:
         later.drop_departed(loop.walker)
         context.tell_changes(later.done)
-    report = _report(desired, plans, names, loop, params)
+    report = _report(desired, plans, names, loop, request.report)
     refused: list[EnablementError] = []
     released = _insist(partial(_release, desired, guard, context), refused) or {}
     report["released"] = dict(desired.strays.leaving)
     if not dry:
-        known = bool(desired.members) or bool(params["allow_empty"])
+        known = bool(desired.members) or desired.membership.allow_empty
         _insist(partial(_clear_validators, desired, guard, loop if known else None), refused)
     report["rivals"] = _insist(lambda: desired.rival_plugins, refused) or []
     report["unfinished"] = [str(error) for error in refused]
-    _complete(report, desired, params, context)
-    result = _result(report, {**released, **writer.changed}, params, context)
-    if params["record"]:
+    _complete(report, desired, context, wait=request.wait)
+    result = _result(
+        report, {**released, **writer.changed}, context, require_ready=request.require_ready
+    )
+    if request.record:
         result = _recorded(desired, result, context, refused)
-    for line in report["table"] if params["show"] else ():
+    for line in report["table"] if request.show else ():
         context.notice(line)
     return result
 
@@ -139,7 +162,7 @@ def _report(
     plans: Sequence[StatePlan],
     names: Set[str],
     loop: Loop,
-    params: Mapping[str, Any],
+    which: Literal["problems", "all"],
 ) -> Obj:
     """What is known of the named states on the nodes that are there now."""
     proving = {plan.name for plan in desired.plans}
@@ -147,16 +170,14 @@ def _report(
     reported = [plan for plan in chosen if plan.name in proving or _is_open(plan, loop)]
     reported, groups = _as_they_are_now(reported, desired, loop)
     report = summarize(
-        reported, loop.results, groups, loop.snapshot.groups, params["report"] == "all", loop.left
+        reported, loop.results, groups, loop.snapshot.groups, which == "all", loop.left
     )
     report["kernels"] = sorted({node.kernel for node in loop.snapshot.nodes.values()})
     report["upgrades"] = upgrade_rows(loop.snapshot.nodes.values(), desired.recipe.name)
     return report
 
 
-def _complete(
-    report: Obj, desired: Desired, params: Mapping[str, Any], context: RunContext
-) -> None:
+def _complete(report: Obj, desired: Desired, context: RunContext, *, wait: bool) -> None:
     """Complete the report's message, and draw its table."""
     nodes, nfd = desired.members, desired.discovery.nfd["message"]
     if not report["nodes_total"] and not nodes:
@@ -166,7 +187,7 @@ def _complete(
     if report["rivals"]:
         served = f"{', '.join(desired.recipe.resources)} is served by another device plugin, too"
         report["message"] = f"{report['message']}; {served}: {', '.join(report['rivals'])}"
-    if context.check_mode and params["wait"] and not report["ready"] and nodes:
+    if context.check_mode and wait and not report["ready"] and nodes:
         report.update(table.would_validate(report))
     else:
         report["table"] = table.render(desired.recipe.name, report, context.clock(), seconds)
@@ -233,8 +254,8 @@ def make_due(desired: Desired, context: RunContext, guard: Guard, later: LaterCh
     waited for."""
     plans = desired.plans_with({stage.state for stage in later.left})
     writer = LabelWriter(desired.client, plans, desired.recipe.name, guard.before_write, dry=True)
-    params = {"failure_grace": 0, "on_regress": "keep", "show": False}
-    loop = _loop(desired, plans, params, context, guard, writer, write=False)
+    request = ProofRequest(wait=False, failure_grace=0)
+    loop = _loop(desired, plans, request, context, guard, writer, write=False)
     loop.hook = later
     loop.mirror.take_nodes(desired.members)
     loop.run(wait=False)
@@ -243,7 +264,7 @@ def make_due(desired: Desired, context: RunContext, guard: Guard, later: LaterCh
 def _loop(
     desired: Desired,
     plans: list[StatePlan],
-    params: Mapping[str, Any],
+    request: ProofRequest,
     context: RunContext,
     guard: Guard,
     writer: LabelWriter,
@@ -267,8 +288,8 @@ def _loop(
             settings=WalkSettings(
                 recipe=recipe.name,
                 namespace=desired.prepared.namespace,
-                failure_grace=float(params["failure_grace"]),
-                timeout=float(params["timeout"]) if params.get("timeout") is not None else None,
+                failure_grace=float(request.failure_grace),
+                timeout=float(request.timeout) if request.timeout is not None else None,
                 by_nodes=desired.prepared.by_nodes,
             ),
             grouping=desired.discovery.grouping,
@@ -278,7 +299,7 @@ def _loop(
             allowed=not context.check_mode if write is None else write,
             guard=guard.keep,
             before_write=guard.before_write,
-            withdraw=_withdraw(desired, params),
+            withdraw=_withdraw(desired, request.on_regress),
         ),
         answers=Answers(desired.client, make_pod),
         writer=writer,
@@ -288,7 +309,7 @@ def _loop(
     return loop
 
 
-def _withdraw(desired: Desired, params: Mapping[str, Any]) -> Callable[[str], bool]:
+def _withdraw(desired: Desired, on_regress: Literal["keep", "withdraw"]) -> Callable[[str], bool]:
     """Whether a node's gates may go: not while pods hold its devices. Each node is asked about
     once."""
 
@@ -296,7 +317,7 @@ def _withdraw(desired: Desired, params: Mapping[str, Any]) -> Callable[[str], bo
     def is_free(node: str) -> bool:
         return not find_holders(desired.client, desired.prepared, {node})
 
-    return is_free if params["on_regress"] == "withdraw" else lambda _node: False
+    return is_free if on_regress == "withdraw" else lambda _node: False
 
 
 def _is_open(plan: StatePlan, loop: Loop) -> bool:
@@ -374,8 +395,9 @@ def _is_awaited(pod: Obj, loop: Loop) -> bool:
 def _result(
     report: Obj,
     patches: Mapping[str, Obj],
-    params: Mapping[str, Any],
     context: RunContext,
+    *,
+    require_ready: bool,
 ) -> Obj:
     result: Obj = {"changed": bool(patches), **report}
     if context.diff:
@@ -385,6 +407,9 @@ def _result(
         text = f"{done} our labels and annotations of {count_nodes(patches)}"
         details = report_labels(patches) if context.diff else []
         result |= context.tell("\n".join([text, *details]))
-    if params["require_ready"] and not report["acceptable"] and not context.check_mode:
+    if require_ready and not report["acceptable"] and not context.check_mode:
         result.update(failed=True, msg=report["message"])
     return result
+
+
+TASK = Task(StateValidateRequest, run)

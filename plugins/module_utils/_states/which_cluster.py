@@ -5,19 +5,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import asdict
-from typing import Any
 
 from .._cluster.api_client.client import connect
+from .._cluster.api_client.connection_request import ConnectionRequest
 from .._cluster.api_client.identity import identify
 from .._json import Obj
 from .._runs.context import RunContext
+from .._runs.task import Task
 
 
-def run(params: Mapping[str, Any], context: RunContext) -> Obj:
+def run(request: ConnectionRequest, context: RunContext) -> Obj:
     """Address, context and UID, which a person is shown too. Raises EnablementError where it is not
     the pinned one."""
-    identity = identify(connect(params))
+    identity = identify(connect(request))
     context.notice(str(identity))
     return {"changed": False, **asdict(identity)}
+
+
+TASK = Task(ConnectionRequest, run)

@@ -7,6 +7,7 @@ the nodes in the end."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from .._charts.recipe_reading import read_recipe
@@ -20,9 +21,14 @@ from .._recipes.loading.options import resolve
 from .._recipes.loading.recipe import Recipe
 from .._runs.context import RunContext
 from .._runs.guard import Guard
+from .._schema.requests import make_request
 from .._states.desired import Desired
+from .._states.on_nodes.strays import MembershipRequest
 from .._states.preflight import of_record, refuse_lacking
+from .._states.preparation.image_facts import ImageRequest
 from .._states.preparation.prepare import prepare
+from .._states.preparation.recipe_request import RecipeRequest
+from .._states.proof_request import ProofRequest
 from .._states.record import record_store
 from .._states.validate import prove
 from .exchange_choice import ExchangeChoice
@@ -47,12 +53,19 @@ PROVING: Mapping[str, Any] = {
 
 def deployed(client: Client, params: Mapping[str, Any], context: RunContext) -> Desired:
     """What is deployed; raises EnablementError where that is nothing."""
-    prepared = prepare({**params, "options": _as_recorded(client, params)}, context, client)
+    given = replace(make_request(RecipeRequest, params), options=_as_recorded(client, params))
+    prepared = prepare(given, context, client)
     if prepared.record is None:
         raise EnablementError(
             f"{prepared.recipe.name} is not enabled, so it has no drivers", todo="enable it first"
         )
-    return Desired(client, prepared, params, context.clock)
+    return Desired(
+        client,
+        prepared,
+        make_request(MembershipRequest, params),
+        make_request(ImageRequest, params),
+        context.clock,
+    )
 
 
 def _as_recorded(client: Client, params: Mapping[str, Any]) -> Obj | None:
@@ -102,7 +115,8 @@ def walk(
     guard = Guard(desired.client, desired.recipe.name, context)
     fleet = FleetExchange(desired, settings, window, choose, guard, context)
     every = list(desired.recipe.states.values())
-    report = prove(desired, every, params, context, guard, hook=fleet)
+    proving = make_request(ProofRequest, params)
+    report = prove(desired, every, proving, context, guard, hook=fleet)
     return fleet, report
 
 

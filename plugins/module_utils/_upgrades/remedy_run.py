@@ -15,6 +15,7 @@ from .._json import Obj
 from .._nodes.upgrade_marks import QUARANTINED, NodeUpgrade, read_upgrade
 from .._runs.context import RunContext
 from .._runs.guard import Guard, given_back
+from .._runs.task import Task
 from .._states.desired import Desired
 from .._states.on_nodes.node_upgrades import write_upgrade
 from .._times import timestamp
@@ -80,3 +81,6 @@ def _release(
     for name in sorted(settings.released):
         guard.before_write()
         write_upgrade(client, name, recipe, make)
+
+
+TASK = Task(None, run)

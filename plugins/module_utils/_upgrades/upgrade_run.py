@@ -14,6 +14,7 @@ from .._cluster.api_client.client import Client, connect
 from .._json import Obj
 from .._runs.context import RunContext
 from .._runs.guard import given_back
+from .._runs.task import Task
 from .._states import apply
 from .._states.desired import Desired
 from .._states.record import record_store
@@ -92,7 +93,7 @@ def _roll_back(
     context.notice(
         f"{recipe} goes back to driver {proven.get('driver') or 'options'} of {proven['since']}"
     )
-    apply.run(
+    apply.TASK.run(
         {
             **params,
             **_APPLIED,
@@ -115,3 +116,6 @@ def _roll_back(
         "rollback": f"{len(again.outcome.done)} of {len(changed)} nodes run the version before",
         "report": report,
     }
+
+
+TASK = Task(None, run)

@@ -62,7 +62,7 @@ def module(cluster: Cluster) -> Iterator[Module]:
     for node in cluster.workers:
         cluster.kubectl("label", "node", node, "example.org/real=true")
     cluster.real_node(aligned).configure_kubelet(ALIGNED)
-    module = Module(kubelet_config.run, KUBELET_CONFIG_INFO, cluster.kubeconfig_for(USER))
+    module = Module(kubelet_config.TASK, KUBELET_CONFIG_INFO, cluster.kubeconfig_for(USER))
     wait_until(lambda: aligned in module.done()["nodes"], "the kubelet is there again")
     yield module
     cluster.real_node(aligned).configure_kubelet(dict.fromkeys(ALIGNED))
@@ -113,7 +113,7 @@ def test_a_node_whose_kubelet_does_not_say_is_unknown(module: Module) -> None:
 
 
 def test_who_may_not_ask_is_told_which_right_is_missing(cluster: Cluster, module: Module) -> None:
-    stranger = Module(module.run, module.spec, cluster.kubeconfig_for("stranger"))
+    stranger = Module(module.task, module.spec, cluster.kubeconfig_for("stranger"))
     assert "nodes" in stranger.failed()
     cluster.kubectl("create", "clusterrole", "lister", "--verb=list", "--resource=nodes")
     grant(cluster, "stranger", "lister")

@@ -89,7 +89,7 @@ def module(cluster: Cluster) -> Module:
         (role,) = re.findall(r"^```yaml\n(apiVersion: rbac.*?)^```", page.read_text(), re.M | re.S)
         cluster.kubectl("apply", "-f", "-", stdin=role)
         grant(cluster, USER, yaml.safe_load(role)["metadata"]["name"])
-    return Module(numa_validate.run, NUMA_VALIDATE, cluster.kubeconfig_for(USER))
+    return Module(numa_validate.TASK, NUMA_VALIDATE, cluster.kubeconfig_for(USER))
 
 
 def ids(module: Module, **params: Any) -> set[str]:
@@ -210,7 +210,7 @@ def test_what_may_not_be_read_is_a_finding(cluster: Cluster) -> None:
         "--resource=nodes,pods,daemonsets.apps,deployments.apps,noderesourcetopologies.topology.node.k8s.io",
     )
     grant(cluster, "few", "few")
-    few = Module(numa_validate.run, NUMA_VALIDATE, cluster.kubeconfig_for("few"))
+    few = Module(numa_validate.TASK, NUMA_VALIDATE, cluster.kubeconfig_for("few"))
     result = few.done(fail_on="none", settle=0)
     unread = [each for each in result["findings"] if each["id"] == "cluster-not-read"]
     assert {each["object"] for each in unread} == {
@@ -221,7 +221,7 @@ def test_what_may_not_be_read_is_a_finding(cluster: Cluster) -> None:
     assert "nodes/proxy" in next(
         each["detected"] for each in unread if each["object"] == "kubelets"
     )
-    stranger = Module(numa_validate.run, NUMA_VALIDATE, cluster.kubeconfig_for("stranger"))
+    stranger = Module(numa_validate.TASK, NUMA_VALIDATE, cluster.kubeconfig_for("stranger"))
     assert "nodes" in stranger.failed()
 
 

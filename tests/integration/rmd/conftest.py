@@ -36,7 +36,7 @@ def cluster(request: pytest.FixtureRequest) -> Iterator[Cluster]:
 @pytest.fixture(scope="module")
 def reconcile(runner: Runner) -> Module:
     """rmd_reconcile, as the role rmd_workloads calls it."""
-    return Module(reconcile_run.run, arguments.RMD_RECONCILE, runner.kubeconfig)
+    return Module(reconcile_run.TASK, arguments.RMD_RECONCILE, runner.kubeconfig)
 
 
 @pytest.fixture(scope="session")

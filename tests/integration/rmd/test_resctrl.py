@@ -308,7 +308,7 @@ def test_from_deployment_to_removal(bed: ResctrlBed, runner: Runner, reconcile: 
     an_object_that_changes_while_no_agent_runs_waits_for_it(bed, reconcile)
     nonsense_is_told_and_holds_up_nothing(bed, reconcile)
     a_pod_has_its_cache_before_a_run_and_no_longer_than_it_lives(bed, reconcile)
-    module = Module(workload_run.run, workload_arguments.RMD_WORKLOAD, runner.kubeconfig)
+    module = Module(workload_run.TASK, workload_arguments.RMD_WORKLOAD, runner.kubeconfig)
     memory_bandwidth_needs_no_cache(bed, module, reconcile)
     what_cannot_be_is_rolled_back(bed, module)
     with the_back_end_becomes_rmd(bed, reconcile) as fleet:

@@ -48,12 +48,12 @@ class WorkloadBed(RmdBed):
 
     def workload(self, **params: Any) -> Obj:
         """rmd_workload's result; on all nodes, unless some are named."""
-        module = Module(workload_run.run, workload_arguments.RMD_WORKLOAD, self.runner.kubeconfig)
+        module = Module(workload_run.TASK, workload_arguments.RMD_WORKLOAD, self.runner.kubeconfig)
         return module.result(**{"nodes": self.nodes, **params})
 
     def info(self, **params: Any) -> Obj:
         """rmd_info's result."""
-        return Module(info.run, arguments.RMD_INFO, self.runner.kubeconfig).done(**params)
+        return Module(info.TASK, arguments.RMD_INFO, self.runner.kubeconfig).done(**params)
 
     def by_node(self, result: Obj) -> dict[str, Obj]:
         """A result's nodes by their names."""

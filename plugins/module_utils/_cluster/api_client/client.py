@@ -15,12 +15,14 @@ from typing import Any, TypeVar
 
 from ..._errors import InvalidInput
 from ..._json import Obj
+from ..._schema.requests import make_request
 from ..api_objects.changes import as_stored, contains
 from ..api_objects.kinds import Kind
 from ..api_objects.labels import FIELD_MANAGER
 from ..api_objects.objects import ObjectKey, key_of
 from .api_errors import AlreadyExists, ApiError, Conflict, NotFound, Unreachable
 from .connection import open_connection
+from .connection_request import ConnectionRequest
 from .decoding import METADATA_ALONE, ApiResponse, read_made, read_object, read_removal
 from .identity import refuse_other
 from .reading import Listing, ObjectReader, describe, flag
@@ -294,15 +296,17 @@ class Client(ObjectReader):
         return kind
 
 
-def connect(params: Mapping[str, Any]) -> Client:
-    """A client from a task's connection options (kubernetes.core's names) and K8S_AUTH_* variables.
+def connect(request: ConnectionRequest | Mapping[str, Any]) -> Client:
+    """A client from a task's connection options and K8S_AUTH_* variables.
 
     Sends nothing, unless cluster_uid says which cluster it has to be: raises EnablementError where
     it is another one.
     """
-    client = Client(ApiTransport(open_connection(params)))
-    if params.get("cluster_uid"):
-        refuse_other(client, str(params["cluster_uid"]))
+    if not isinstance(request, ConnectionRequest):
+        request = make_request(ConnectionRequest, request)
+    client = Client(ApiTransport(open_connection(request)))
+    if request.cluster_uid:
+        refuse_other(client, request.cluster_uid)
     return client
 
 

@@ -17,6 +17,7 @@ import os
 import re
 import threading
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict
 from functools import partial
 from multiprocessing import util as process_util
 from pathlib import Path
@@ -24,6 +25,7 @@ from typing import Any
 
 from ..._errors import InvalidInput
 from .api_errors import ApiError, Unreachable
+from .connection_request import ConnectionRequest
 from .decoding import ApiResponse
 from .refusals import error_from_answer
 
@@ -115,9 +117,8 @@ class Connection:
             raise _refused_stream(str(error.reason), self.host, target) from error
 
 
-def open_connection(params: Mapping[str, Any]) -> Connection:
-    """Read the connection options of a task (kubernetes.core's names); sends nothing. Raises
-    InvalidInput."""
+def open_connection(request: ConnectionRequest) -> Connection:
+    """Read the connection options of a task; sends nothing. Raises InvalidInput."""
     if kubernetes is None or core is None:
         missing = (
             "the Python package kubernetes"
@@ -127,11 +128,11 @@ def open_connection(params: Mapping[str, Any]) -> Connection:
         raise InvalidInput(
             "Cannot connect to a cluster", why=f"{missing} is missing", todo="install it"
         )
-    names = {
-        *AUTH_ARG_SPEC,
-        *(alias for spec in AUTH_ARG_SPEC.values() for alias in spec.get("aliases", [])),
+    given = {
+        name: value
+        for name, value in asdict(request).items()
+        if name in AUTH_ARG_SPEC and value is not None
     }
-    given = {name: value for name, value in params.items() if name in names and value is not None}
     # Job runners tend to export variables that are empty; the client would take those for values.
     auth = {name: value for name, value in core._create_auth_spec(**given).items() if value != ""}
     _drop_ambient(auth, given)
@@ -177,11 +178,7 @@ def _drop_ambient(auth: dict[str, Any], given: Mapping[str, Any]) -> None:
 
     A job's own K8S_AUTH_HOST would otherwise win over the kubeconfig of each of a fleet's hosts.
     """
-    explicit = {
-        name
-        for name in auth
-        if given.get(AUTH_ARG_MAP[name]) is not None or given.get(name) is not None
-    }
+    explicit = {name for name in auth if AUTH_ARG_MAP[name] in given}
     alone = {"host", "api_key"}, {"host", "username", "password"}, {"host", "cert_file", "key_file"}
     if not explicit & {"kubeconfig", "context"} and not any(needed <= explicit for needed in alone):
         return

@@ -19,6 +19,7 @@ from ..._http.pki import Pair
 from ..._json import Obj
 from ..._runs.context import RunContext
 from ..._runs.guard import Guard, given_back
+from ..._runs.task import Task
 from ..._times import timestamp
 from ..rmd_rights import RECIPE
 from . import lifetimes, secret_objects
@@ -214,3 +215,6 @@ def _diff(before: Mapping[str, Pair], wanted: WantedCertificates) -> Diff:
                 yield f"certificate of node {node}: until {timestamp(found.not_after.timestamp())}"
 
     return make_diff("the certificates of daemons", lines(before), lines(wanted.servers))
+
+
+TASK = Task(None, run)

@@ -6,21 +6,36 @@ already. What depends on a recipe that is to be removed."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Optional
 
 from ..._cluster.api_client.client import Client, connect
+from ..._cluster.api_client.connection_request import ConnectionRequest
 from ..._errors import EnablementError, InvalidInput
 from ..._json import Obj
 from ..._recipes.loading.dependencies import in_order
 from ..._recipes.loading.recipe import Dependency
 from ..._runs.context import RunContext
+from ..._runs.task import Task
 from ..record.crd import RECORD
 
 
-def run(params: Mapping[str, Any], _context: RunContext) -> Obj:
+@dataclass(frozen=True)
+class DependenciesRequest:
+    """graph: recipe -> what it says of itself and of those that it depends on; the action plugin
+    reads it, and so knows depends already."""
+
+    connection: ConnectionRequest
+    recipe: str
+    recipe_dir: Optional[str]
+    depends: Sequence[Mapping[str, Any]]
+    graph: Optional[Mapping[str, Obj]]
+
+
+def run(request: DependenciesRequest, _context: RunContext) -> Obj:
     """What a recipe depends on, in the order in which it is enabled. Reads only."""
-    name, graph = str(params["recipe"]), params.get("graph")
+    name, graph = request.recipe, request.graph
     if not graph:
         raise InvalidInput(
             f"what recipe {name!r} depends on is not known here",
@@ -31,7 +46,7 @@ def run(params: Mapping[str, Any], _context: RunContext) -> Obj:
         each: [Dependency(**entry) for entry in row["depends"]] for each, row in graph.items()
     }
     ordered = in_order(name, parsed)
-    records = _records(connect(params)) if ordered else []
+    records = _records(connect(request.connection)) if ordered else []
     enabled = _enabled(records)
     unfinished = {record["metadata"]["name"] for record in records if not _is_ready(record)}
     return {
@@ -87,3 +102,6 @@ def _enabled(records: Iterable[Obj]) -> dict[str, str]:
 
 def _records(client: Client) -> list[Obj]:
     return client.list(RECORD).items if client.serves(RECORD.api_version, RECORD.kind) else []
+
+
+TASK = Task(DependenciesRequest, run)

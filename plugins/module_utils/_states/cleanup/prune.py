@@ -25,6 +25,17 @@ class Pruning:
     keep: Mapping[ObjectKey, str]
 
 
+@dataclass(frozen=True)
+class GroupsOfNodes:
+    """in_use: the groups of the nodes that have the hardware; kept: of those that have lost its
+    labels. turned_off: (state, group) whose state the options disable there, so that what it has left
+    is not wanted on purpose."""
+
+    in_use: Set[str]
+    kept: Set[str]
+    turned_off: Set[tuple[str, str]] = frozenset()
+
+
 def candidates(live: Mapping[ObjectKey, Obj], desired: Set[ObjectKey]) -> list[ObjectKey]:
     """What we own and do not want, Namespaces and CRDs aside."""
     return sorted(key for key in live if key not in desired and key.kind not in NEVER)
@@ -33,28 +44,23 @@ def candidates(live: Mapping[ObjectKey, Obj], desired: Set[ObjectKey]) -> list[O
 def decide(
     unwanted: list[ObjectKey],
     live: Mapping[ObjectKey, Obj],
-    groups_in_use: Set[str],
-    groups_kept: Set[str],
+    groups: GroupsOfNodes,
+    *,
     nodes_match: bool,
     allow_empty: bool,
-    turned_off: Set[tuple[str, str]] = frozenset(),
 ) -> Pruning:
-    """groups_in_use: the groups of the nodes that have the hardware; groups_kept: of those that
-    have lost its labels.
+    """What goes of what is not wanted (live: as it is).
 
     Labels that vanish (NFD restarting, a removed DaemonSet) must not take drivers down: a group
     that a node still is in keeps its objects, and where no node matches at all, everything stays
-    unless allow_empty. turned_off: (state, group) whose state the options disable there, so that
-    what it has left is not wanted on purpose.
+    unless allow_empty.
     """
     delete, keep = [], {}
     for key in unwanted:
         labels = (live[key].get("metadata") or {}).get("labels") or {}
-        group, off = (
-            labels.get(GROUP_LABEL),
-            (labels.get(STATE_LABEL), labels.get(GROUP_LABEL)) in turned_off,
-        )
-        if group in groups_kept:
+        group = labels.get(GROUP_LABEL)
+        is_off = (labels.get(STATE_LABEL), group) in groups.turned_off
+        if group in groups.kept:
             keep[key] = (
                 f"a node of group {group} has lost the labels of the hardware, and has not left yet"
             )
@@ -62,7 +68,7 @@ def decide(
             keep[key] = (
                 "no node matches the selector; set allow_empty (hardware_enablement_allow_empty) to remove it"
             )
-        elif group and group in groups_in_use and not (off or allow_empty):
+        elif group and group in groups.in_use and not (is_off or allow_empty):
             keep[key] = f"a node is still one of group {group}"
         else:
             delete.append(key)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from ..._cluster.api_client.client import Client
 from ..._cluster.api_objects.changes import Change
@@ -36,13 +35,15 @@ def states(
     client: Client,
     prepared: Prepared,
     chosen: Sequence[State],
-    params: Mapping[str, Any],
     context: RunContext,
+    *,
+    force: bool,
+    timeout_s: float,
 ) -> Obj:
     """Remove the chosen states' objects; Namespaces and CRDs stay, and so does what another state
-    owns."""
+    owns. force: also where they are in use, or something depends on them."""
     record = record_store.read(client, prepared.recipe.name)
-    if not params["force"]:
+    if not force:
         refuse_while_needed(client, prepared.recipe.name, prepared.recipe.recipe)
         refuse_while_used(client, prepared)
     names = [state.name for state in chosen]
@@ -56,7 +57,7 @@ def states(
     if changes and not context.check_mode:
         guard = Guard(client, prepared.recipe.name, context)
         guard.before_write()
-        deadline = time.monotonic() + float(params["wait_timeout"])
+        deadline = time.monotonic() + timeout_s
         stages = removal_stages([change.key for change in gone], live, prepared.recipe)
         for stage in stages:
             left_s = max(deadline - time.monotonic(), 0)

@@ -13,7 +13,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from ..._cluster.api_client.client import Client
 from ..._cluster.api_objects.labels import KERNEL, fact_label, vanished_annotation
@@ -23,11 +22,25 @@ from ..._nodes.facts import NodeFacts
 from ..._nodes.membership import Standing, standing, stray_selectors
 from ..._proofs.snapshot import Vanished
 from ..._recipes.requirements import labels_of_persons
+from ..._schema.requests import ParameterGroup
 from ..._times import seconds
 from ..preparation.prepare import Prepared
 from .holders import find_holders, in_words
 
 _LEFT_OUT = "the options leave it out (node_selector, hardware_labels)"
+
+
+@dataclass(frozen=True, kw_only=True)
+class MembershipRequest(ParameterGroup):
+    """When nodes leave that have lost the labels of the hardware.
+
+    vanished_grace: after so many seconds. release_nodes: at once. allow_empty: also where no node
+    has the hardware any more.
+    """
+
+    vanished_grace: float = 3600
+    release_nodes: Sequence[str] = ()
+    allow_empty: bool = False
 
 
 @dataclass(frozen=True)
@@ -68,14 +81,14 @@ class Strays:
 def find_strays(
     client: Client,
     prepared: Prepared,
-    params: Mapping[str, Any],
+    request: MembershipRequest,
     matching: frozenset[str],
     clock: Callable[[], float],
 ) -> Strays:
     """matching: names of the nodes that have the hardware. Raises InvalidInput where one of these
     is to be released."""
     selector, chosen = prepared.selector, labels_of_persons(prepared.options)
-    _refuse_to_release(matching.intersection(params["release_nodes"]))
+    _refuse_to_release(matching.intersection(request.release_nodes))
     watched = stray_selectors(fact_label(prepared.recipe.name, KERNEL), selector, chosen)
     kind = client.kind("v1", "Node")
     listed = {
@@ -89,14 +102,12 @@ def find_strays(
     }
     objects = {name: listed[name] for name in sorted(listed) if stands[name] is not Standing.HAS}
     leaving = {name: _LEFT_OUT for name in objects if stands[name] is Standing.LEFT_OUT}
-    leaving |= {
-        name: "release_nodes names it" for name in objects if name in params["release_nodes"]
-    }
+    leaving |= {name: "release_nodes names it" for name in objects if name in request.release_nodes}
     lost = objects.keys() - leaving.keys()
     held, now, grace = (
         find_holders(client, prepared, lost),
         clock(),
-        float(params["vanished_grace"]),
+        float(request.vanished_grace),
     )
     vanished: dict[str, Vanished] = {}
     for name in sorted(lost):
@@ -105,7 +116,7 @@ def find_strays(
         )
         since = seconds(noted) or now
         # Where no node has the hardware at all, rather Node Feature Discovery is broken.
-        over = now - since >= grace if matching else bool(params["allow_empty"])
+        over = now - since >= grace if matching else request.allow_empty
         if over and name not in held:
             leaving[name] = f"{_text(selector, chosen)}, and nothing holds a device there"
         else:

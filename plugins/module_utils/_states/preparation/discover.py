@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Optional
 
 from ..._cluster.api_client.client import Client, connect
+from ..._cluster.api_client.connection_request import ConnectionRequest
 from ..._cluster.api_client.rights import CLUSTER, READ, Right
 from ..._errors import InvalidInput
 from ..._json import Obj
@@ -22,9 +23,11 @@ from ..._nodes.pools import NodePool, machine_config_terms
 from ..._nodes.selectors import label_selector
 from ..._recipes.loading.lookups import is_looked_up
 from ..._runs.context import RunContext
+from ..._runs.task import Task
 from .empty import gather
 from .platform import cluster_facts, machine_config_objects, node_selectors
 from .prepare import Prepared, prepare, tell_differences
+from .recipe_request import RecipeRequest
 
 Selector = Sequence[Mapping[str, Optional[str]]]
 
@@ -143,22 +146,58 @@ def discover_nothing(client: Client, selector: Selector, newest: str | None = No
     )
 
 
-def run(params: Mapping[str, Any], context: RunContext) -> Obj:
+@dataclass(frozen=True, kw_only=True)
+class NfdInfoRequest:
+    """Whose nodes to find: a recipe's, or those that a selector matches, with their resources.
+
+    nfd_age: also when NFD last told something new. settle: seconds between two lists that have to
+    be the same; 0 for one list.
+    """
+
+    connection: ConnectionRequest
+    recipe: Optional[str] = None
+    recipe_dir: Optional[str] = None
+    bundle: Optional[Mapping[str, str]] = None
+    options: Optional[Mapping[str, Any]] = None
+    pools: Optional[Sequence[Mapping[str, Any]]] = None
+    namespace: Optional[str] = None
+    instance: Optional[str] = None
+    selector: Optional[Selector] = None
+    resources: Sequence[str] = ()
+    nfd_age: bool = False
+    settle: int = 0
+
+    @property
+    def given(self) -> RecipeRequest | None:
+        """The recipe with what is given of it, where one is named."""
+        if not self.recipe:
+            return None
+        return RecipeRequest(
+            recipe=self.recipe,
+            bundle=self.bundle,
+            options=self.options,
+            pools=self.pools,
+            namespace=self.namespace,
+            instance=self.instance,
+        )
+
+
+def run(request: NfdInfoRequest, context: RunContext) -> Obj:
     """nfd_info: facts about the nodes that a selector, or a recipe's, matches. Reads only."""
-    if not params.get("recipe") and not params.get("selector"):
+    if not request.recipe and not request.selector:
         raise InvalidInput(
             "no nodes can be found",
             why="neither selector nor recipe is given",
             todo="name a recipe (-e hardware_enablement_recipe=nvidia-gpu), or give a selector",
         )
-    client = connect(params)
+    client = connect(request.connection)
     differences: tuple[str, ...] = ()
     image_states: list[str] = []
     depends: list[str] = []
     taints: list[Obj] = []
     grouping = None
-    if params.get("recipe"):
-        prepared = prepare(params, context, client)
+    if request.given:
+        prepared = prepare(request.given, context, client)
         tell_differences(prepared, context)
         differences = prepared.differences
         states = prepared.recipe.states.values()
@@ -169,10 +208,10 @@ def run(params: Mapping[str, Any], context: RunContext) -> Obj:
         selector: Selector = prepared.selector
         resources: Sequence[str] = prepared.recipe.resources
     else:
-        selector, resources = params["selector"], params.get("resources") or []
-    settle = float(params.get("settle") or 0)
+        selector, resources = request.selector or (), request.resources
+    settle = float(request.settle)
     nodes = list_settled_nodes(client, selector, settle) if settle else list_nodes(client, selector)
-    newest = newest_feature(client) if params.get("nfd_age") else None
+    newest = newest_feature(client) if request.nfd_age else None
     if nodes:
         discovery = discover(nodes, selector, resources, newest=newest, grouping=grouping)
     else:
@@ -188,3 +227,6 @@ def run(params: Mapping[str, Any], context: RunContext) -> Obj:
         "depends": depends,
         "taints": taints,
     }
+
+
+TASK = Task(NfdInfoRequest, run)

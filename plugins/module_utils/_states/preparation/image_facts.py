@@ -7,7 +7,7 @@ none."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Optional
 
 from ..._recipes.fallback_image import images_before_building
@@ -16,9 +16,19 @@ from ..._recipes.loading.recipe import Recipe, State
 from ..._recipes.render import RenderFacts
 from ..._recipes.switches import is_enabled
 from ..._recipes.templates.templating import Templates
+from ..._schema.requests import ParameterGroup
 from ..record import image_entries
 
 Record = Optional[Mapping[str, Any]]
+
+
+@dataclass(frozen=True)
+class ImageRequest(ParameterGroup):
+    """images: what a person says, by group. driver_images: what driver_container has returned in
+    this run."""
+
+    images: Optional[Mapping[str, str]] = None
+    driver_images: Optional[Sequence[Mapping[str, Any]]] = None
 
 
 def with_images(

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
-from typing import Any
+from typing import Any, Optional
 
 from ..._charts.recipe_reading import read_recipe
 from ..._cluster.api_client.api_errors import UnknownKind
@@ -31,10 +31,12 @@ from ..._recipes.render import RenderFacts
 from ..._recipes.requirements import node_label_sets
 from ..._recipes.templates.render_facts import Group
 from ..._runs.context import RunContext
+from ..._schema.requests import ParameterGroup
 from ..record import record_spec, record_store
 from ..record.crd import GROUP, KIND
 from ..record.versions import versions
 from .intent import Intent, make_intent
+from .recipe_request import RecipeRequest
 from .runtime_facts import runtime_facts
 from .tags import EVERYTHING, Tags
 
@@ -105,38 +107,43 @@ class Prepared:
         return any(fnmatchcase(resource, pattern) for pattern in self.recipe.resources)
 
 
-def prepare(params: Mapping[str, Any], context: RunContext, client: Client) -> Prepared:
-    """Recipe and options; the options and the namespace that are not given (None) are those of the
-    record.
+def prepare(
+    request: RecipeRequest,
+    context: RunContext,
+    client: Client,
+    *,
+    complete: bool = True,
+    taints: Sequence[Mapping[str, Any] | str] | None = None,
+) -> Prepared:
+    """Recipe and options; the options, pools, taints and the namespace that are not given (None) are
+    those of the record.
 
-    What is given is checked before anything is sent: raises InvalidInput. The context learns what
-    is secret.
+    complete: whether the options will be rendered. What is removed is found by its labels: nobody
+    need know any more how it was enabled. What is given is checked before anything is sent: raises
+    InvalidInput. The context learns what is secret.
     """
-    bundle = params.get("bundle")
-    if not bundle:
+    if not request.bundle:
         raise InvalidInput(
-            f"the recipe {params['recipe']!r} has no files here",
+            f"the recipe {request.recipe!r} has no files here",
             why="this module runs on another machine than the recipes, or without its action plugin",
             todo="set recipe_dir to a folder on that machine",
         )
-    recipe = as_instance(read_recipe(bundle, str(params["recipe"])), params.get("instance"))
-    # What is removed is found by its labels: nobody need know any more how it was enabled.
-    complete = params.get("state") != "absent"
+    recipe = as_instance(read_recipe(request.bundle, request.recipe), request.instance)
     given = None
-    if params.get("options") is not None:
-        given = resolve(recipe, params["options"], complete=complete)
+    if request.options is not None:
+        given = resolve(recipe, request.options, complete=complete)
         context.secrets.update(secret_texts(recipe, given))
     if complete:
-        parse_pools(params.get("pools"))
+        parse_pools(request.pools)
     record = record_store.read(client, recipe.name)
     intent = make_intent(
         recipe,
         given,
-        params.get("namespace"),
+        request.namespace,
         record,
         complete=complete,
-        pools=params.get("pools"),
-        taints=params.get("taints"),
+        pools=request.pools,
+        taints=taints,
     )
     for each in intent.pool_options.values():
         context.secrets.update(secret_texts(recipe, each))
@@ -166,6 +173,14 @@ def tell_differences(prepared: Prepared, context: RunContext) -> None:
         context.notice(
             f"{prepared.recipe.name} differs from its record: {'; '.join(prepared.differences)}"
         )
+
+
+@dataclass(frozen=True)
+class StateChoice(ParameterGroup):
+    """The states that are named, those of a role, or with neither all."""
+
+    states: Optional[Sequence[str]] = None
+    role: Optional[str] = None
 
 
 def choose(

@@ -5,9 +5,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
 from ..._recipes.loading.recipe import State
 from ..._recipes.loading.state_roles import ROLES, tag_of
@@ -26,11 +25,11 @@ class Tags:
     given: bool = False
 
     @classmethod
-    def of(cls, params: Mapping[str, Any]) -> Tags:
+    def of(cls, run: Iterable[str] | None, skip: Iterable[str] | None) -> Tags:
         """The options tags and skip_tags of a task."""
-        if params.get("tags") is None:
+        if run is None:
             return cls()
-        return cls(frozenset(params["tags"]), frozenset(params.get("skip_tags") or ()), given=True)
+        return cls(frozenset(run), frozenset(skip or ()), given=True)
 
     @property
     def validates(self) -> bool:

@@ -46,7 +46,7 @@ def cluster(fake: FakeServer) -> ScriptedCluster:
 
 def certify(fake: FakeServer, *, check: bool = False, **given: Any) -> Obj:
     context = RunContext(check_mode=check, diff=True, run_id="run-1")
-    return runs.run(renewal.run, RMD_CERTIFICATES, fake, context, nodes=["n1", "n2"], **given)
+    return runs.run(renewal.TASK, RMD_CERTIFICATES, fake, context, nodes=["n1", "n2"], **given)
 
 
 def test_they_are_made_once_and_no_key_is_shown(fake: FakeServer, cluster: ScriptedCluster) -> None:

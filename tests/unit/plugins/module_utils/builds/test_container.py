@@ -62,7 +62,7 @@ class Bed:
         }
         plain = [{"host": self._host, "plain_http": True}]
         given = {"builder": "controller", "bundle": files, "registries": plain, **given}
-        return runs.run(container.run, DRIVER_CONTAINER, self._api, context, **given)
+        return runs.run(container.TASK, DRIVER_CONTAINER, self._api, context, **given)
 
     def failed(self, order: Obj, context: RunContext | None = None, **said: str) -> Obj:
         """The task that is told how the build of an order ended."""

@@ -23,6 +23,9 @@ from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_c
 from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_client.connection import (
     open_connection,
 )
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_client.connection_request import (
+    ConnectionRequest,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_client.transport import (
     ApiTransport,
 )
@@ -73,7 +76,7 @@ class FakeServer:
         self.answer = lambda _asked: left.pop(0) if len(left) > 1 else left[0]
 
     def client(self, **params: Any) -> Client:
-        connection = open_connection({"host": self.url, "api_key": "secret", **params})
+        connection = open_connection(ConnectionRequest(host=self.url, api_key="secret", **params))
         return Client(
             ApiTransport(connection, sleep=self.clock.sleep, ticks=lambda: self.clock.now)
         )

@@ -30,6 +30,9 @@ from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_c
 from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_client.client import (
     connect,
 )
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_client.connection_request import (
+    ConnectionRequest,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils._errors import (
     EnablementError,
     InvalidInput,
@@ -262,7 +265,7 @@ def test_a_service_accounts_token_is_read_again_when_it_may_have_been_renewed(
     monkeypatch.setattr(f"{module}.datetime", clock)
     monkeypatch.setenv("KUBERNETES_SERVICE_HOST", "127.0.0.1")
     monkeypatch.setenv("KUBERNETES_SERVICE_PORT", "1")
-    opened = connection.open_connection({})
+    opened = connection.open_connection(ConnectionRequest())
     assert opened.headers()["authorization"] == "bearer first"
     # A kubelet renews it within its hour.
     (tmp_path / "TOKEN").write_text("second")
@@ -324,9 +327,9 @@ def test_decoded_keys_do_not_outlive_a_forked_worker(kubeconfig: Write, tmp_path
     path = kubeconfig(user, server="https://127.0.0.1:1")
     program = (
         "import multiprocessing, os, sys\n"
-        f"from {connection.__name__} import open_connection\n"
+        f"from {connection.__name__} import ConnectionRequest, open_connection\n"
         "def work():\n"
-        f"    open_connection({{'kubeconfig': {path!r}}})\n"
+        f"    open_connection(ConnectionRequest(kubeconfig={path!r}))\n"
         f"    assert os.listdir({str(folder)!r})\n"
         "process = multiprocessing.get_context('fork').Process(target=work)\n"
         "process.start()\n"

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from typing import Any
 
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
@@ -21,6 +20,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils._cluster.apply
 from ansible_collections.hardware.enablement.plugins.module_utils._nodes.facts import NodeFacts
 from ansible_collections.hardware.enablement.plugins.module_utils._nodes.grouping import Grouping
 from ansible_collections.hardware.enablement.plugins.module_utils._runs.context import RunContext
+from ansible_collections.hardware.enablement.plugins.module_utils._runs.task import Task
 from ansible_collections.hardware.enablement.plugins.module_utils._states.record.crd import (
     GROUP,
     KIND,
@@ -72,11 +72,10 @@ metadata: {name: report}
 data: {kept: "yes"}
 """,
 }
-Core = Callable[[Mapping[str, Any], RunContext], Obj]
 
 
 def run(
-    core: Core, spec: Obj, fake: FakeServer, context: RunContext | None = None, **given: Any
+    task: Task[Any], spec: Obj, fake: FakeServer, context: RunContext | None = None, **given: Any
 ) -> Obj:
     """A task's result, with the defaults of its arguments."""
     recipe = {"recipe": "toy", "bundle": FILES} if "recipe" in spec else {}
@@ -84,7 +83,7 @@ def run(
         {"host": fake.url, "api_key": "secret", **recipe, **given}
     )
     assert not found.error_messages
-    return core(
+    return task.run(
         found.validated_parameters, context or RunContext(run_id="run-1", clock=lambda: world.NOW)
     )
 

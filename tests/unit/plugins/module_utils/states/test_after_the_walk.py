@@ -26,7 +26,11 @@ from ansible_collections.hardware.enablement.plugins.module_utils._runs.guard im
 from ansible_collections.hardware.enablement.plugins.module_utils._states import validate
 from ansible_collections.hardware.enablement.plugins.module_utils._states.desired import Desired
 from ansible_collections.hardware.enablement.plugins.module_utils._states.on_nodes.strays import (
+    MembershipRequest,
     Strays,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._states.proof_request import (
+    ProofRequest,
 )
 from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.cluster.conftest import (
     Asked,
@@ -80,6 +84,7 @@ def prove(
         nodes=nodes,
         members=nodes,
         strays=Strays(SELECTOR),
+        membership=MembershipRequest(),
         rival_plugins=list(rivals),
         runtime_gates=(),
         record=known,
@@ -102,18 +107,7 @@ def prove(
             group_of={name: group.id for group in groups for name in group.nodes},
         ),
     )
-    given = {
-        "wait": True,
-        "failure_grace": 0,
-        "timeout": None,
-        "on_regress": "keep",
-        "report": "all",
-        "show": False,
-        "allow_empty": False,
-        "require_ready": True,
-        "record": False,
-        **params,
-    }
+    given = ProofRequest(wait=True, failure_grace=0, report="all", **params)
     return validate.prove(
         cast(Desired, desired),
         cast(Any, [state]),

@@ -53,7 +53,7 @@ def cluster(fake: FakeServer) -> ScriptedCluster:
 
 
 def enable(fake: FakeServer, context: RunContext | None = None, **given: Any) -> Obj:
-    return runs.run(apply.run, STATE_APPLY, fake, context, **given)
+    return runs.run(apply.TASK, STATE_APPLY, fake, context, **given)
 
 
 def enabled(fake: FakeServer, cluster: ScriptedCluster, **given: Any) -> None:

@@ -55,4 +55,4 @@ def test_it_says_whose_images_are_looked_up_since_only_then_there_is_a_task_for_
 ) -> None:
     ScriptedCluster(api, runs.card_node(card="yes"))
     given = {"bundle": {"recipe.yml": RECIPE}, "options": {"pinned": pinned}}
-    assert runs.run(discover.run, NFD_INFO, api, **given)["image_states"] == looked_up
+    assert runs.run(discover.TASK, NFD_INFO, api, **given)["image_states"] == looked_up

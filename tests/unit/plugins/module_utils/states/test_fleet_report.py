@@ -30,9 +30,7 @@ def report(phase: str, ready: int = 2, **more: Any) -> dict[str, Any]:
 def run(clusters: dict[str, Any], *, check: bool = False, **params: Any) -> dict[str, Any]:
     lines: list[str] = []
     context = RunContext(check_mode=check, notice=lines.append)
-    found = fleet.run(
-        {"recipe": "toy", "require_ready": False, **params, "clusters": clusters}, context
-    )
+    found = fleet.run(fleet.FleetReportRequest(clusters, **{"recipe": "toy", **params}), context)
     assert lines == found["table"]
     return found
 

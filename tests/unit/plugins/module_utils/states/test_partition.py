@@ -27,6 +27,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils._interface.arg
 from ansible_collections.hardware.enablement.plugins.module_utils._runs.context import RunContext
 from ansible_collections.hardware.enablement.plugins.module_utils._states import apply, partition
 from ansible_collections.hardware.enablement.plugins.module_utils._states.priority_classes import (
+    PriorityClass,
     class_objects,
     default_classes,
 )
@@ -60,13 +61,13 @@ def cluster(fake: FakeServer) -> ScriptedCluster:
         fake, runs.card_node("n1", card="yes"), runs.card_node("n2", card="yes")
     )
     found.put("namespaces", {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "toy"}})
-    runs.run(apply.run, STATE_APPLY, fake, adopt=True, options={"token": "hush"})
+    runs.run(apply.TASK, STATE_APPLY, fake, adopt=True, options={"token": "hush"})
     found.writes.clear()
     return found
 
 
 def run(fake: FakeServer, context: RunContext | None = None, **given: Any) -> Obj:
-    return runs.run(partition.run, NODE_PARTITION, fake, context, **given)
+    return runs.run(partition.TASK, NODE_PARTITION, fake, context, **given)
 
 
 def meddle(cluster: ScriptedCluster, times: int) -> None:
@@ -129,7 +130,7 @@ def test_a_taint_that_own_pods_do_not_tolerate_is_recorded_only(
     found = run(fake, taints=[TAINT, foreign])
     assert found["untolerated"] == ["team=:NoSchedule"]
     assert taints(cluster, "n1") == [TAINT]
-    runs.run(apply.run, STATE_APPLY, fake, options={"token": "hush"})
+    runs.run(apply.TASK, STATE_APPLY, fake, options={"token": "hush"})
     assert run(fake)["untolerated"] == []
     assert taints(cluster, "n1") == [TAINT, foreign]
     # What is there stays, also where somebody has changed a DaemonSet.
@@ -187,11 +188,11 @@ def test_absent_takes_all_of_ours(fake: FakeServer, cluster: ScriptedCluster) ->
 @pytest.mark.parametrize(
     ("entries", "why"),
     [
-        ([{"name": "a", "value": 1}, {"name": "a", "value": 2}], "it is given twice"),
-        ([{"name": "a", "value": 2_000_000_000}], "which is the cluster's own"),
+        ([PriorityClass("a", 1), PriorityClass("a", 2)], "it is given twice"),
+        ([PriorityClass("a", 2_000_000_000)], "which is the cluster's own"),
     ],
 )
-def test_classes_that_cannot_be(entries: list[Obj], why: str) -> None:
+def test_classes_that_cannot_be(entries: list[PriorityClass], why: str) -> None:
     with pytest.raises(InvalidInput, match=why):
         class_objects(entries, "toy", "x")
 

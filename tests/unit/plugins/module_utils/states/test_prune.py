@@ -13,6 +13,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_o
     ObjectKey,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._states.cleanup.prune import (
+    GroupsOfNodes,
     candidates,
     decide,
 )
@@ -34,7 +35,7 @@ def test_what_is_wanted_stays_and_namespaces_always() -> None:
 
 def test_what_nothing_wants_goes() -> None:
     assert decide(
-        [CONFIG, DRIVER], LIVE, {"new"}, set(), nodes_match=True, allow_empty=False
+        [CONFIG, DRIVER], LIVE, GroupsOfNodes({"new"}, set()), nodes_match=True, allow_empty=False
     ).delete == (
         CONFIG,
         DRIVER,
@@ -42,7 +43,9 @@ def test_what_nothing_wants_goes() -> None:
 
 
 def test_a_kernel_that_runs_somewhere_keeps_its_objects() -> None:
-    pruning = decide([CONFIG, DRIVER], LIVE, {"old"}, set(), nodes_match=True, allow_empty=False)
+    pruning = decide(
+        [CONFIG, DRIVER], LIVE, GroupsOfNodes({"old"}, set()), nodes_match=True, allow_empty=False
+    )
     assert pruning.delete == (CONFIG,)
     assert "group old" in pruning.keep[DRIVER]
 
@@ -55,21 +58,27 @@ def test_what_the_options_turn_off_goes_although_nodes_are_of_its_group() -> Non
         (("plugin", "old"), ()),
     ):
         pruning = decide(
-            [DRIVER], live, {"old"}, set(), nodes_match=True, allow_empty=False, turned_off={off}
+            [DRIVER],
+            live,
+            GroupsOfNodes({"old"}, set(), turned_off={off}),
+            nodes_match=True,
+            allow_empty=False,
         )
         assert pruning.delete == deleted
 
 
 def test_nothing_goes_while_no_node_matches() -> None:
-    pruning = decide([CONFIG, DRIVER], LIVE, set(), set(), nodes_match=False, allow_empty=False)
+    pruning = decide(
+        [CONFIG, DRIVER], LIVE, GroupsOfNodes(set(), set()), nodes_match=False, allow_empty=False
+    )
     assert pruning.delete == ()
     assert set(pruning.keep) == {CONFIG, DRIVER}
 
 
 def test_allow_empty_means_it() -> None:
-    assert decide([DRIVER], LIVE, {"old"}, set(), nodes_match=False, allow_empty=True).delete == (
-        DRIVER,
-    )
+    assert decide(
+        [DRIVER], LIVE, GroupsOfNodes({"old"}, set()), nodes_match=False, allow_empty=True
+    ).delete == (DRIVER,)
 
 
 def test_the_group_of_a_node_that_has_vanished_is_kept_whatever_is_allowed() -> None:
@@ -77,10 +86,8 @@ def test_the_group_of_a_node_that_has_vanished_is_kept_whatever_is_allowed() -> 
         pruning = decide(
             [CONFIG, DRIVER],
             LIVE,
-            set(),
-            {"old"},
+            GroupsOfNodes(set(), {"old"}, turned_off=off),
             nodes_match=False,
             allow_empty=True,
-            turned_off=off,
         )
         assert (pruning.delete, list(pruning.keep)) == ((CONFIG,), [DRIVER])

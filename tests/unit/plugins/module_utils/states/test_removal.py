@@ -51,18 +51,20 @@ def cluster(fake: FakeServer) -> ScriptedCluster:
     theirs = {**runs.ours("ConfigMap", "report"), "data": {"kept": "theirs"}}
     theirs["metadata"]["labels"] = {}
     found.put("configmaps", theirs)
-    runs.run(apply.run, STATE_APPLY, fake, adopt=True)
+    runs.run(apply.TASK, STATE_APPLY, fake, adopt=True)
     found.writes.clear()
     return found
 
 
 def remove_states(fake: FakeServer, context: RunContext | None = None, **given: Any) -> Obj:
-    return runs.run(apply.run, STATE_APPLY, fake, context, state="absent", wait_timeout=10, **given)
+    return runs.run(
+        apply.TASK, STATE_APPLY, fake, context, state="absent", wait_timeout=10, **given
+    )
 
 
 def remove_record(fake: FakeServer, context: RunContext | None = None) -> Obj:
     return runs.run(
-        special_resource.run, SPECIAL_RESOURCE, fake, context, state="absent", wait_timeout=10
+        special_resource.TASK, SPECIAL_RESOURCE, fake, context, state="absent", wait_timeout=10
     )
 
 

@@ -23,6 +23,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils._recipes.loadi
     resolve,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._states.on_nodes.strays import (
+    MembershipRequest,
     Strays,
     find_strays,
     refuse_left_out_in_use,
@@ -78,7 +79,7 @@ def find(
     """The strays of a cluster in which only node "n" may be one."""
     world = World(labels or {}, noted, held)
     prepared = Prepared(RECIPE, resolve(RECIPE, options or {}), "toy", "applyset")
-    given = {"vanished_grace": int(HOUR), "release_nodes": [], "allow_empty": False, **params}
+    given = MembershipRequest(**{"vanished_grace": HOUR, **params})
     return find_strays(cast(Client, world), prepared, given, matching, lambda: NOTED + age), world
 
 

@@ -34,7 +34,7 @@ FOREIGN = State("theirs", "somebody.else.role")
     ],
 )
 def test_tags(run: list[str], skip: list[str], driver: bool, fabric: bool, validates: bool) -> None:
-    tags = Tags.of({"tags": run, "skip_tags": skip})
+    tags = Tags.of(run, skip)
     assert (tags.selects(DRIVER), tags.selects(FABRIC), tags.validates) == (
         driver,
         fabric,
@@ -43,5 +43,5 @@ def test_tags(run: list[str], skip: list[str], driver: bool, fabric: bool, valid
 
 
 def test_a_playbook_leaves_a_state_to_the_role_of_somebody_else() -> None:
-    assert not Tags.of({"tags": ["all"]}).selects(FOREIGN)
-    assert Tags.of({}).selects(FOREIGN)
+    assert not Tags.of(["all"], None).selects(FOREIGN)
+    assert Tags.of(None, None).selects(FOREIGN)

@@ -1,0 +1,159 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What applying states would do to the cluster: what they want beside what they own there, and of
+that what is kept although nothing wants it any more."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence, Set
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+from .._cluster.api_client.api_errors import UnknownKind
+from .._cluster.api_objects.changes import Change
+from .._cluster.api_objects.labels import KERNEL, fact_label
+from .._cluster.api_objects.objects import ObjectKey, key_of
+from .._cluster.planning import plan
+from .._json import Obj
+from .._nodes.facts import NodeFacts
+from .._recipes.render import RenderedState
+from .._schema.requests import ParameterGroup
+from .cleanup.ownership import find_owned, gone_states
+from .cleanup.prune import GroupsOfNodes, candidates, decide
+from .desired import Desired
+from .record import adopted
+from .staging import Stage, Staged, acts, divide, members_of
+
+
+@dataclass(frozen=True)
+class PlanRequest(ParameterGroup):
+    """adopt: whether objects of somebody else are taken over. recreate: whether what cannot be
+    changed is deleted and made anew."""
+
+    adopt: bool = False
+    recreate: bool = False
+
+
+@dataclass(frozen=True)
+class Planned:
+    """What would be done to the cluster, and what is kept although nothing wants it."""
+
+    changes: Sequence[Change]
+    kept: Mapping[ObjectKey, str]
+
+    @property
+    def differing(self) -> list[Change]:
+        """What has to be written."""
+        return [change for change in self.changes if change.action != "unchanged"]
+
+
+class ApplyPlanner:
+    """Plans the named states of a recipe, by dry run, against the cluster as it is at that moment."""
+
+    def __init__(self, desired: Desired, names: Sequence[str], planning: PlanRequest) -> None:
+        self.desired = desired
+        self.names = names
+        self._client = desired.client
+        self._recipe = desired.recipe
+        self._request = planning
+        self.rendered: Mapping[str, RenderedState] = {
+            name: desired.rendered[name] for name in names
+        }
+        self.wanted: list[Obj] = [
+            item.manifest for name in names for item in self.rendered[name].objects
+        ]
+        self._members = members_of({name: item.objects for name, item in self.rendered.items()})
+
+    def plan(self, record: Mapping[str, Any] | None) -> Planned:
+        """What these states take, and what they own and do not want any more."""
+        names = [*self.names, *gone_states(self.desired.prepared, self.names, record)]
+        live = find_owned(self._client, self.desired.prepared, names, record, self.wanted)
+        changes = self._plan_objects(self.wanted, live, self._awaited())
+        unwanted = candidates(live, {key_of(obj) for obj in self.wanted})
+        if not unwanted:
+            return Planned(changes, {})
+        pruning = decide(
+            unwanted,
+            live,
+            GroupsOfNodes(
+                in_use=self._groups_in_use(),
+                kept=self._groups_kept(),
+                turned_off=self._turned_off(),
+            ),
+            nodes_match=bool(self.desired.discovery.matched),
+            allow_empty=self.desired.membership.allow_empty,
+        )
+        taken_over = adopted.read(record)
+        deletions = [adopted.removal(key, live[key], taken_over) for key in pruning.delete]
+        return Planned([*changes, *deletions], pruning.keep)
+
+    def plan_stage(self, stage: Stage) -> list[Change]:
+        """Plan a stage when its turn has come: what it requires may have brought kinds, namespaces
+        and defaults."""
+        for key in stage.keys:
+            with suppress(UnknownKind):
+                self._client.kind(key.api_version, key.kind, refresh=True)
+        objects = [
+            item.manifest
+            for item in self.desired.render(stage.state).objects
+            if item.group == stage.group
+        ]
+        return self._plan_objects(
+            [obj for obj in objects if acts(obj) or key_of(obj) in stage.keys], {}
+        )
+
+    def divide(self, planned: Planned) -> Staged:
+        """A plan by when its changes are made: now, or once something is proven."""
+        return divide(planned.changes, self._members, self.desired.order)
+
+    def _plan_objects(
+        self,
+        objects: Sequence[Obj],
+        live: Mapping[ObjectKey, Obj],
+        awaited: Set[ObjectKey] = frozenset(),
+    ) -> list[Change]:
+        return plan(
+            self._client,
+            objects,
+            live=live,
+            adopt=self._request.adopt,
+            owner=self.desired.prepared.applyset_id,
+            recreate=self._request.recreate,
+            awaited=awaited,
+            renewed=self._renewed(objects),
+        )
+
+    def _renewed(self, objects: Sequence[Obj]) -> set[ObjectKey]:
+        """The objects that run anew when they change."""
+        form = self._recipe.format
+        return {key_of(obj) for obj in objects if form is not None and form.is_renewed(obj)}
+
+    def _awaited(self) -> set[ObjectKey]:
+        """The objects whose kind may come with what their state requires."""
+        waiting = {name for name in self.names if self.desired.order.requires[name]}
+        found = [obj for obj in self.wanted if acts(obj)]
+        return {key_of(obj) for obj in found if self._members[key_of(obj)].state in waiting}
+
+    def _groups_in_use(self) -> set[str]:
+        """The groups of the nodes that have the hardware."""
+        return {group.id for per in self._pers for group in self.desired.discovery.coarse(per)}
+
+    def _groups_kept(self) -> set[str]:
+        """The groups of the nodes that have lost the hardware's labels, by their facts and by what
+        they carry."""
+        grouping, ours = self.desired.discovery.grouping, fact_label(self._recipe.name, KERNEL)
+        kept = self.desired.strays.kept
+        found = {str(node["metadata"]["labels"][ours]) for node in kept}
+        return found.union(
+            *(grouping.ids_of(NodeFacts.from_object(node), self._pers) for node in kept)
+        )
+
+    def _turned_off(self) -> set[tuple[str, str]]:
+        """(state, group) where the options disable a state."""
+        return {(name, group) for name, item in self.rendered.items() for group in item.turned_off}
+
+    @property
+    def _pers(self) -> set[tuple[str, ...]]:
+        return {state.per for state in self._recipe.states.values() if state.per}
