@@ -9,7 +9,7 @@ Pure: each function returns a changed copy. Selectors are never touched."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from .._cluster.api_objects.labels import (
@@ -38,38 +38,13 @@ _CORDONED: Obj = {
 
 
 @dataclass(frozen=True)
-class Context:
-    """For whom a manifest is made.
-
-    group: id of a group of nodes, "" for all. gates: node labels that must be there. label_sets:
-    hardware and the user's node selector. group_terms: nodeSelectorTerms of the group, none for
-    all. held: the same by labels of ours, for nodes that have lost those of the hardware; chosen:
-    those of label_sets that are the user's. resources: those of the recipe. anywhere: workloads
-    that serve no node in particular may run on any. taints: those that the nodes are partitioned by.
-    """
+class Owner:
+    """What a manifest belongs to: a state of a recipe. group: id of a group of nodes, "" for all."""
 
     recipe: str
     state: str
     group: str
     applyset_id: str
-    namespace: str
-    namespaced: Callable[[str, str], bool | None]
-    options: Mapping[str, Any]
-    resources: Sequence[str]
-    label_sets: Sequence[Mapping[str, str | None]]
-    group_terms: Sequence[Mapping[str, Any]]
-    gates: Sequence[str]
-    held: Sequence[Mapping[str, Any]] = ()
-    chosen: Mapping[str, str] = field(default_factory=dict)
-    anywhere: bool = False
-    taints: Sequence[Taint] = ()
-
-    @property
-    def tolerations(self) -> list[Obj]:
-        """Tolerations for the hardware's taints, those that the nodes are partitioned by, and the
-        user's."""
-        ours = operand_tolerations(self.recipe, self.resources, self.taints)
-        return [*ours, *self.options["tolerations"]]
 
     @property
     def labels(self) -> dict[str, str]:
@@ -84,6 +59,54 @@ class Context:
         return {**labels, PART_OF_LABEL: self.applyset_id} if self.applyset_id else labels
 
 
+@dataclass(frozen=True)
+class Placement:
+    """Which nodes pods are kept to. label_sets: hardware and the user's node selector; chosen: what
+    of them is the user's. gates: node labels that must be there. group_terms: nodeSelectorTerms of
+    the group, none for all; held: the same by labels of ours, for nodes that have lost those of the
+    hardware. anywhere: workloads that serve no node in particular may run on any.
+    """
+
+    label_sets: Sequence[Mapping[str, str | None]]
+    chosen: Mapping[str, str]
+    gates: Sequence[str]
+    group_terms: Sequence[Mapping[str, Any]]
+    held: Sequence[Mapping[str, Any]] = ()
+    anywhere: bool = False
+
+    def terms(self, *, holding: bool) -> list[Obj]:
+        """The nodeSelectorTerms of pods. holding: also for nodes that have lost the hardware's labels
+        while the pods run."""
+        terms = affinity.hardware_terms(self.label_sets, self.group_terms, self.gates)
+        if holding:
+            terms += affinity.held_terms(self.label_sets, self.chosen, self.held, self.gates)
+        return terms
+
+
+@dataclass(frozen=True)
+class Context:
+    """For whom a manifest is made, and by which options. tolerations: for the hardware's taints,
+    those that the nodes are partitioned by, and the user's."""
+
+    owner: Owner
+    placement: Placement
+    namespace: str
+    namespaced: Callable[[str, str], bool | None]
+    options: Mapping[str, Any]
+    tolerations: Sequence[Obj]
+
+
+def tolerations(
+    recipe: str,
+    resources: Sequence[str],
+    taints: Sequence[Taint],
+    options: Mapping[str, Any],
+) -> list[Obj]:
+    """What a recipe's pods tolerate, under these options. taints: those that the nodes are
+    partitioned by."""
+    return [*operand_tolerations(recipe, resources, taints), *options["tolerations"]]
+
+
 def inject(manifest: Obj, context: Context) -> Obj:
     """The manifest as it is applied."""
     return place(add_metadata(manifest, context), context)
@@ -92,34 +115,38 @@ def inject(manifest: Obj, context: Context) -> Obj:
 def add_metadata(manifest: Obj, context: Context) -> Obj:
     """The manifest with all that does not depend on which nodes there are: ownership, namespace,
     standard options."""
-    complete: Obj = copy_of(manifest)
-    _label(complete["metadata"], context.ownership)
+    if pod_template(manifest) is None:
+        complete = {**manifest, "metadata": {**manifest["metadata"]}}
+    else:
+        complete = copy_of(manifest)
+        _complete_pods(complete, context)
+    _label(complete["metadata"], context.owner.ownership)
     _set_namespace(complete, context)
-    template = pod_template(complete)
-    if template is not None:
-        if template is not complete:
-            template["metadata"] = template.get("metadata") or {}
-            _label(template["metadata"], context.labels)
-        _apply_options(template["spec"], context, daemonset=_is_daemonset(complete))
     return complete
+
+
+def _complete_pods(workload: Obj, context: Context) -> None:
+    """Put labels and standard options into the pods of a workload, or into a pod."""
+    template = pod_template(workload)
+    if template is None:
+        return
+    if template is not workload:
+        template["metadata"] = template.get("metadata") or {}
+        _label(template["metadata"], context.owner.labels)
+    _apply_options(template["spec"], context, daemonset=_is_daemonset(workload))
 
 
 def place(manifest: Obj, context: Context) -> Obj:
     """The manifest with its pods kept to the nodes that they are for: those with the hardware and
     all gates."""
-    placed: Obj = copy_of(manifest)
-    template = pod_template(placed)
-    if template is None or (context.anywhere and not _is_daemonset(manifest)):
+    is_daemonset = _is_daemonset(manifest)
+    if pod_template(manifest) is None or (context.placement.anywhere and not is_daemonset):
         return manifest
-    spec = template["spec"]
+    placed: Obj = copy_of(manifest)
+    spec = (pod_template(placed) or placed)["spec"]
     pod_options.add_tolerations(spec, context.tolerations)
-    terms = affinity.hardware_terms(context.label_sets, context.group_terms, context.gates)
-    if _is_daemonset(manifest):
-        # Only their pods are taken off a node whose labels change.
-        terms += affinity.held_terms(
-            context.label_sets, context.chosen, context.held, context.gates
-        )
-    affinity.require(spec, terms)
+    # Only a DaemonSet's pods are taken off a node whose labels change.
+    affinity.require(spec, context.placement.terms(holding=is_daemonset))
     return placed
 
 
@@ -135,7 +162,11 @@ def add_pod_metadata(pod: Obj, context: Context, resource: str | None) -> Obj:
     spec = (pod_template(complete) or complete)["spec"]
     _label(
         complete["metadata"],
-        {**context.labels, MANAGED_BY_LABEL: FIELD_MANAGER, VALIDATION_LABEL: context.state},
+        {
+            **context.owner.labels,
+            MANAGED_BY_LABEL: FIELD_MANAGER,
+            VALIDATION_LABEL: context.owner.state,
+        },
     )
     complete["metadata"]["namespace"] = context.namespace
     spec.setdefault("restartPolicy", "Never")
@@ -178,6 +209,6 @@ def _apply_options(spec: Obj, context: Context, *, daemonset: bool = False) -> N
     """Put the standard options into a pod's spec."""
     for name, entry in STANDARD.items():
         if entry.in_pods:
-            entry.in_pods(spec, context.options[name], context.state)
+            entry.in_pods(spec, context.options[name], context.owner.state)
         if entry.in_daemonsets and daemonset:
-            entry.in_daemonsets(spec, context.options[name], context.state)
+            entry.in_daemonsets(spec, context.options[name], context.owner.state)

@@ -28,10 +28,11 @@ from ..templates.render_facts import RenderedState
 from .api_types import ApiTypes
 from .findings import ERROR, WARNING, Finding, Findings
 from .locating import line_of_key, rendered_line
+from .made import Made
 from .mending import without_problems
 from .sample_clusters import SAMPLE_CLUSTERS, SampleCluster
 from .template_use import Uses, check_uses, find_uses, unread_options, unused_files
-from .trial import Made, Trials
+from .trial import Trials
 from .variants import Variant, variants
 
 # Makes the recipe of a bundle; the text says where that comes from.
@@ -107,8 +108,8 @@ def check(
         errors=findings.sorted(ERROR),
         warnings=findings.sorted(WARNING),
         images=sorted(trials.images),
-        objects=list(trials.objects.values()),
-        all_objects=list(trials.all_objects.values()),
+        objects=trials.objects.all(),
+        all_objects=trials.all_objects.all(),
         tried=len(found.tried) if combine else 1,
         left_out=found.left_out,
         unsampled=list(found.unsampled),
