@@ -27,7 +27,7 @@ from .._nodes.taints import Taint, operand_tolerations
 from . import affinity
 from .loading.standard import STANDARD
 from .templates import pod_options
-from .templates.manifests import copy_of, group_of, pod_template, title
+from .templates.manifests import group_of, pod_template, title, with_own_pods
 
 # A cordoned node's driver is proven too: an upgrade does just that before it opens the node again.
 _CORDONED: Obj = {
@@ -38,7 +38,7 @@ _CORDONED: Obj = {
 
 
 @dataclass(frozen=True)
-class Owner:
+class Ownership:
     """What a manifest belongs to: a state of a recipe. group: id of a group of nodes, "" for all."""
 
     recipe: str
@@ -88,7 +88,7 @@ class Context:
     """For whom a manifest is made, and by which options. tolerations: for the hardware's taints,
     those that the nodes are partitioned by, and the user's."""
 
-    owner: Owner
+    owner: Ownership
     placement: Placement
     namespace: str
     namespaced: Callable[[str, str], bool | None]
@@ -118,22 +118,14 @@ def add_metadata(manifest: Obj, context: Context) -> Obj:
     if pod_template(manifest) is None:
         complete = {**manifest, "metadata": {**manifest["metadata"]}}
     else:
-        complete = copy_of(manifest)
-        _complete_pods(complete, context)
+        complete, template = with_own_pods(manifest)
+        if template is not complete:
+            template["metadata"] = {**(template.get("metadata") or {})}
+            _label(template["metadata"], context.owner.labels)
+        _apply_options(template["spec"], context, daemonset=_is_daemonset(manifest))
     _label(complete["metadata"], context.owner.ownership)
     _set_namespace(complete, context)
     return complete
-
-
-def _complete_pods(workload: Obj, context: Context) -> None:
-    """Put labels and standard options into the pods of a workload, or into a pod."""
-    template = pod_template(workload)
-    if template is None:
-        return
-    if template is not workload:
-        template["metadata"] = template.get("metadata") or {}
-        _label(template["metadata"], context.owner.labels)
-    _apply_options(template["spec"], context, daemonset=_is_daemonset(workload))
 
 
 def place(manifest: Obj, context: Context) -> Obj:
@@ -142,11 +134,10 @@ def place(manifest: Obj, context: Context) -> Obj:
     is_daemonset = _is_daemonset(manifest)
     if pod_template(manifest) is None or (context.placement.anywhere and not is_daemonset):
         return manifest
-    placed: Obj = copy_of(manifest)
-    spec = (pod_template(placed) or placed)["spec"]
-    pod_options.add_tolerations(spec, context.tolerations)
+    placed, template = with_own_pods(manifest)
+    pod_options.add_tolerations(template["spec"], context.tolerations)
     # Only a DaemonSet's pods are taken off a node whose labels change.
-    affinity.require(spec, context.placement.terms(holding=is_daemonset))
+    affinity.require(template["spec"], context.placement.terms(holding=is_daemonset))
     return placed
 
 
@@ -158,8 +149,9 @@ def add_pod_metadata(pod: Obj, context: Context, resource: str | None) -> Obj:
     """
     if (pod["apiVersion"], pod["kind"]) != ("v1", "Pod"):
         raise InvalidInput("a workload proof needs a Pod", why=f"its file holds a {title(pod)}")
-    complete: Obj = copy_of(pod)
-    spec = (pod_template(complete) or complete)["spec"]
+    pod_template(pod)  # refuses one without a spec
+    complete, _same = with_own_pods(pod)
+    spec = complete["spec"]
     _label(
         complete["metadata"],
         {
@@ -178,7 +170,7 @@ def add_pod_metadata(pod: Obj, context: Context, resource: str | None) -> Obj:
 
 def place_validator(pod: Obj, context: Context, node: str) -> Obj:
     """A validation pod pinned to a node, through the scheduler, which sees to room and devices."""
-    placed: Obj = copy_of(pod)
+    placed, _same = with_own_pods(pod)
     pod_options.add_tolerations(placed["spec"], [*context.tolerations, _CORDONED])
     affinity.require(placed["spec"], affinity.node_terms(node))
     return placed

@@ -23,7 +23,6 @@ from .state_groups import StateGroups
 from .state_variables import StateVariables
 from .templates import nested_texts
 from .templates.manifests import manifests_in
-from .templates.overlay import place_of
 from .templates.render_facts import Group, RenderFacts
 from .templates.templating import Templates
 from .variables import GROUP_NAMES
@@ -55,6 +54,8 @@ class ProofRenderer:
         self._variables = variables
         self._context = context
         self._by_nodes = is_by_nodes(facts.options)
+        # (enabled, index) -> proof; what is filled in is the same for all groups.
+        self._found: dict[tuple[bool, int], Proof] = {}
 
     def of_group(self, finest: Group | None) -> list[Proof]:
         """The recipe's proofs that a run looks at, of those that are turned on for a group; None
@@ -66,10 +67,11 @@ class ProofRenderer:
         for index, proof in enumerate(self._state.proofs(enabled)):
             if not self._counts(proof, finest) or (self._by_nodes and runs_pod(proof)):
                 continue
-            path = f"states.{self._state.name}.{key}[{index}].{proof.kind}"
-            made = self._filled(proof, path)
-            self._check(proof, made, path, problems)
-            proofs.append(made)
+            if (enabled, index) not in self._found:
+                path = f"states.{self._state.name}.{key}[{index}].{proof.kind}"
+                made = self._found[enabled, index] = self._filled(proof, path)
+                self._check(proof, made, path, problems)
+            proofs.append(self._found[enabled, index])
         problems.refuse("a proof cannot be used", todo="correct the recipe or its options")
         return proofs
 
@@ -100,7 +102,7 @@ class ProofRenderer:
             lambda pod, context: inject.add_pod_metadata(pod, context, wanted.resource),
             found[0],
             finest,
-            source,
+            path,
         )
 
     def _counts(self, proof: Proof, finest: Group | None) -> bool:
@@ -154,4 +156,4 @@ class ProofRenderer:
         return self._variables.of_node(self._groups.own_of(finest), finest, node, names)
 
     def _path(self, path: str) -> str:
-        return place_of(self._recipe.files, self._recipe.source, path)
+        return self._templates.place_of(path)

@@ -32,7 +32,7 @@ from .state_groups import StateGroups
 from .state_variables import StateVariables
 from .switches import enabled_states
 from .templates.manifests import ObjectId, identity, manifests_in, pod_template, title
-from .templates.overlay import RECIPE_FILE, place_of
+from .templates.overlay import RECIPE_FILE
 from .templates.render_facts import (
     Group,
     RenderedObject,
@@ -257,7 +257,7 @@ class StateRenderer:
         return api in apis if isinstance(apis, frozenset) else apis(api)
 
     def _injected(self, step: Callable[[Obj, inject.Context], Obj], item: _RenderedItem) -> Obj:
-        return self._context.injected(step, item.manifest, item.group, self._path(item.source))
+        return self._context.injected(step, item.manifest, item.group, item.source)
 
     def _with_metadata(self, manifest: Obj, context: inject.Context) -> Obj:
         if not context.owner.group and pod_template(manifest) is not None:
@@ -408,4 +408,4 @@ class StateRenderer:
         return {**manifest, "metadata": kept}
 
     def _path(self, path: str) -> str:
-        return place_of(self._recipe.files, self._recipe.source, path)
+        return self._templates.place_of(path)

@@ -15,6 +15,7 @@ from . import inject
 from .loading.recipe import Recipe, State
 from .requirements import chosen_labels, node_label_sets
 from .state_groups import StateGroups
+from .templates.overlay import place_of
 from .templates.render_facts import Group, RenderFacts
 
 
@@ -53,13 +54,14 @@ class StateContext:
         step: Callable[[Obj, inject.Context], Obj],
         manifest: Obj,
         group: Group | None,
-        source: str,
+        path: str,
     ) -> Obj:
-        """A manifest after a step of injection. source: where it comes from, for errors."""
+        """A manifest after a step of injection. path: the file that it comes from, for errors."""
         try:
             return step(manifest, self.of_group(group))
         except InvalidInput as error:
-            raise InvalidInput(error.what, where=source, why=error.why, todo=error.todo) from None
+            where = place_of(self._recipe.files, self._recipe.source, path)
+            raise InvalidInput(error.what, where=where, why=error.why, todo=error.todo) from None
 
     def learn_scopes(self, manifests: Iterable[Obj]) -> None:
         """Scopes of kinds whose CRD the state itself brings: the cluster may not know them yet."""
@@ -76,7 +78,7 @@ class StateContext:
     def _new_context(self, group: Group | None) -> inject.Context:
         recipe, options = self._recipe, self._facts.options_of(group)
         return inject.Context(
-            owner=inject.Owner(
+            owner=inject.Ownership(
                 recipe=recipe.name,
                 state=self._state.name,
                 group=group.id if group else "",

@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import Any
 
 from .loading.recipe import Recipe, State
-from .switches import is_enabled
+from .switches import enabled_on
 from .templates.render_facts import Group, RenderFacts
 from .templates.templating import Templates
 
@@ -24,20 +24,19 @@ class StateGroups:
         self, recipe: Recipe, state: State, facts: RenderFacts, templates: Templates
     ) -> None:
         self.finest = sorted(facts.groups, key=lambda group: group.id)
-        self._on = {
-            group.id if group else "": is_enabled(recipe, state, facts, group, templates)
-            for group in facts.groups_or_none
-        }
-        self._own_of: dict[str, Group] = {}
+        self._per = state.per
+        self._facts = facts
+        self._on = enabled_on(recipe, state, facts, templates)
         found: dict[str, tuple[Group, Group]] = {}
-        for finest in facts.groups if state.per else ():
-            own = self._own_of[finest.id] = facts.coarse(finest, state.per)
-            found.setdefault(own.id, (own, finest))
+        for finest in facts.groups:
+            own = self.own_of(finest)
+            if own:
+                found.setdefault(own.id, (own, finest))
         self.own = dict(sorted(found.items()))
 
     def own_of(self, finest: Group) -> Group | None:
         """The state's own group that one of the finest is a part of."""
-        return self._own_of.get(finest.id)
+        return self._facts.own_of(finest, self._per)
 
     def is_on(self, finest: Group | None) -> bool:
         """Whether the state is enabled on one of the finest groups; None where there is no node."""

@@ -10,14 +10,14 @@ from typing import Any
 from .loading.recipe import Recipe, State
 from .switches import is_enabled
 from .templates.render_facts import Group, RenderFacts
-from .templates.templating import Facts, Templates
+from .templates.templating import Templates
 from .variables import (
     cluster_variables,
     group_names,
-    group_variables,
     image_of,
     image_states,
     image_variables,
+    variables_of,
 )
 
 
@@ -34,15 +34,17 @@ class StateVariables:
         self._templates = templates
         self._image_states = image_states(recipe, state)
         self.shared = cluster_variables(recipe, state, facts)
+        # By id and facets of the group: each file of the state sees the same.
+        self._of_group: dict[tuple[str, tuple[str, ...]], dict[str, Any]] = {}
         self.image_names = frozenset({"image", *(source.name for source in self._image_states)})
 
     def of_group(self, own: Group, finest: Group, names: frozenset[str]) -> dict[str, Any]:
         """What is about a group of nodes sees. names: those that a template asks for; images are
         looked up only for one that asks, since one that cannot be resolved hurts nobody else."""
-        variables = {**self.shared, **group_variables(own, self._facts)}
-        options = self._facts.options_of(own)
-        if options is not self._facts.options:
-            variables["options"] = Facts("options", options)
+        key = (own.id, tuple(own.per))
+        if key not in self._of_group:
+            self._of_group[key] = variables_of(self.shared, own, self._facts)
+        variables = {**self._of_group[key]}
         if names & self.image_names:
             variables |= image_variables(
                 self._recipe, self._state, lambda state: self.image_of(state, finest)

@@ -15,7 +15,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils._nodes.taints 
 from ansible_collections.hardware.enablement.plugins.module_utils._recipes import affinity
 from ansible_collections.hardware.enablement.plugins.module_utils._recipes.inject import (
     Context,
-    Owner,
+    Ownership,
     Placement,
     inject,
     tolerations,
@@ -59,7 +59,7 @@ def context(*, taints: Sequence[Taint] = (), **changes: Any) -> Context:
     """What injects into an object of state "one"; changes are of any part of it."""
     defaults = {name: option.default for name, option in STANDARD_OPTIONS.items()}
     options = {**defaults, **changes.pop("options", {})}
-    owner = Owner(recipe="toy-gpu", state="one", group="", applyset_id="applyset-toy")
+    owner = Ownership(recipe="toy-gpu", state="one", group="", applyset_id="applyset-toy")
     placement = Placement(label_sets=({"toy.io/here": None},), chosen={}, gates=(), group_terms=())
     resources = changes.pop("resources", ("toy.io/gpu", "toy.io/part-*"))
 
