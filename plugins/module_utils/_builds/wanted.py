@@ -15,7 +15,12 @@ from .._recipes.building import RenderedBuild, RenderedGit, render_build
 from .._recipes.loading.recipe import Recipe, State
 from .._recipes.templates.render_facts import RenderFacts
 from .._recipes.templates.templating import Templates
-from .._recipes.variables import cluster_variables, group_variables, named_images
+from .._recipes.variables import (
+    cluster_variables,
+    group_variables,
+    named_images,
+    variables_of,
+)
 from . import git
 from .environment import NamespaceSecrets
 from .git_login import git_variables
@@ -111,8 +116,7 @@ class BuildInputs:
     ) -> str:
         facts = self.facts
         variables = {
-            **cluster_variables(self.recipe, self.state, facts, group),
-            **group_variables(group, facts),
+            **variables_of(cluster_variables(self.recipe, self.state, facts), group, facts),
             **more,
         }
         return templates.render_text(

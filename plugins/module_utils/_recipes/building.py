@@ -16,7 +16,7 @@ from .loading.recipe import Build, Compile, Git, Recipe, State
 from .templates.filters import Rendered, string
 from .templates.render_facts import Group, RenderFacts
 from .templates.templating import Facts, Templates
-from .variables import cluster_variables, group_variables
+from .variables import cluster_variables, variables_of
 
 _GIT_URL = re.compile(r"https?://[^\s@]+|ssh://\S+|[\w.-]+@[\w.-]+:\S+")
 _ARGUMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -74,7 +74,7 @@ def render_build(
     if build is None or (build.enabled and not facts.options_of(group)[build.enabled]):
         return None
     templates = Templates(recipe.files, recipe.source)
-    variables = {**cluster_variables(recipe, state, facts, group), **group_variables(group, facts)}
+    variables = variables_of(cluster_variables(recipe, state, facts), group, facts)
     where = f"recipe.yml, states.{state.name}.build"
 
     def text(value: str, key: str) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from .loading.recipe import Recipe, State
 from .templates.render_facts import Group, RenderFacts
-from .variables import cluster_variables, group_variables
+from .variables import cluster_variables, variables_of
 
 
 def images_before_building(
@@ -19,6 +19,6 @@ def images_before_building(
     nothing for it. Raises InvalidInput with file and line."""
     if recipe.format is None:
         return ()
-    variables = {**cluster_variables(recipe, state, facts, group), **group_variables(group, facts)}
+    variables = variables_of(cluster_variables(recipe, state, facts), group, facts)
     paths = [path for asset in state.assets for path in asset.files]
     return recipe.format.images(paths, variables, facts)

@@ -9,7 +9,7 @@ Pure: each function returns a changed copy. Selectors are never touched."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from .._cluster.api_objects.labels import (
@@ -27,7 +27,7 @@ from .._nodes.taints import Taint, operand_tolerations
 from . import affinity
 from .loading.standard import STANDARD
 from .templates import pod_options
-from .templates.manifests import copy_of, group_of, pod_template, title
+from .templates.manifests import group_of, pod_template, title, with_own_pods
 
 # A cordoned node's driver is proven too: an upgrade does just that before it opens the node again.
 _CORDONED: Obj = {
@@ -38,38 +38,13 @@ _CORDONED: Obj = {
 
 
 @dataclass(frozen=True)
-class Context:
-    """For whom a manifest is made.
-
-    group: id of a group of nodes, "" for all. gates: node labels that must be there. label_sets:
-    hardware and the user's node selector. group_terms: nodeSelectorTerms of the group, none for
-    all. held: the same by labels of ours, for nodes that have lost those of the hardware; chosen:
-    those of label_sets that are the user's. resources: those of the recipe. anywhere: workloads
-    that serve no node in particular may run on any. taints: those that the nodes are partitioned by.
-    """
+class Ownership:
+    """What a manifest belongs to: a state of a recipe. group: id of a group of nodes, "" for all."""
 
     recipe: str
     state: str
     group: str
     applyset_id: str
-    namespace: str
-    namespaced: Callable[[str, str], bool | None]
-    options: Mapping[str, Any]
-    resources: Sequence[str]
-    label_sets: Sequence[Mapping[str, str | None]]
-    group_terms: Sequence[Mapping[str, Any]]
-    gates: Sequence[str]
-    held: Sequence[Mapping[str, Any]] = ()
-    chosen: Mapping[str, str] = field(default_factory=dict)
-    anywhere: bool = False
-    taints: Sequence[Taint] = ()
-
-    @property
-    def tolerations(self) -> list[Obj]:
-        """Tolerations for the hardware's taints, those that the nodes are partitioned by, and the
-        user's."""
-        ours = operand_tolerations(self.recipe, self.resources, self.taints)
-        return [*ours, *self.options["tolerations"]]
 
     @property
     def labels(self) -> dict[str, str]:
@@ -84,6 +59,54 @@ class Context:
         return {**labels, PART_OF_LABEL: self.applyset_id} if self.applyset_id else labels
 
 
+@dataclass(frozen=True)
+class Placement:
+    """Which nodes pods are kept to. label_sets: hardware and the user's node selector; chosen: what
+    of them is the user's. gates: node labels that must be there. group_terms: nodeSelectorTerms of
+    the group, none for all; held: the same by labels of ours, for nodes that have lost those of the
+    hardware. anywhere: workloads that serve no node in particular may run on any.
+    """
+
+    label_sets: Sequence[Mapping[str, str | None]]
+    chosen: Mapping[str, str]
+    gates: Sequence[str]
+    group_terms: Sequence[Mapping[str, Any]]
+    held: Sequence[Mapping[str, Any]] = ()
+    anywhere: bool = False
+
+    def terms(self, *, holding: bool) -> list[Obj]:
+        """The nodeSelectorTerms of pods. holding: also for nodes that have lost the hardware's labels
+        while the pods run."""
+        terms = affinity.hardware_terms(self.label_sets, self.group_terms, self.gates)
+        if holding:
+            terms += affinity.held_terms(self.label_sets, self.chosen, self.held, self.gates)
+        return terms
+
+
+@dataclass(frozen=True)
+class Context:
+    """For whom a manifest is made, and by which options. tolerations: for the hardware's taints,
+    those that the nodes are partitioned by, and the user's."""
+
+    owner: Ownership
+    placement: Placement
+    namespace: str
+    namespaced: Callable[[str, str], bool | None]
+    options: Mapping[str, Any]
+    tolerations: Sequence[Obj]
+
+
+def tolerations(
+    recipe: str,
+    resources: Sequence[str],
+    taints: Sequence[Taint],
+    options: Mapping[str, Any],
+) -> list[Obj]:
+    """What a recipe's pods tolerate, under these options. taints: those that the nodes are
+    partitioned by."""
+    return [*operand_tolerations(recipe, resources, taints), *options["tolerations"]]
+
+
 def inject(manifest: Obj, context: Context) -> Obj:
     """The manifest as it is applied."""
     return place(add_metadata(manifest, context), context)
@@ -92,34 +115,29 @@ def inject(manifest: Obj, context: Context) -> Obj:
 def add_metadata(manifest: Obj, context: Context) -> Obj:
     """The manifest with all that does not depend on which nodes there are: ownership, namespace,
     standard options."""
-    complete: Obj = copy_of(manifest)
-    _label(complete["metadata"], context.ownership)
-    _set_namespace(complete, context)
-    template = pod_template(complete)
-    if template is not None:
+    if pod_template(manifest) is None:
+        complete = {**manifest, "metadata": {**manifest["metadata"]}}
+    else:
+        complete, template = with_own_pods(manifest)
         if template is not complete:
-            template["metadata"] = template.get("metadata") or {}
-            _label(template["metadata"], context.labels)
-        _apply_options(template["spec"], context, daemonset=_is_daemonset(complete))
+            template["metadata"] = {**(template.get("metadata") or {})}
+            _label(template["metadata"], context.owner.labels)
+        _apply_options(template["spec"], context, daemonset=_is_daemonset(manifest))
+    _label(complete["metadata"], context.owner.ownership)
+    _set_namespace(complete, context)
     return complete
 
 
 def place(manifest: Obj, context: Context) -> Obj:
     """The manifest with its pods kept to the nodes that they are for: those with the hardware and
     all gates."""
-    placed: Obj = copy_of(manifest)
-    template = pod_template(placed)
-    if template is None or (context.anywhere and not _is_daemonset(manifest)):
+    is_daemonset = _is_daemonset(manifest)
+    if pod_template(manifest) is None or (context.placement.anywhere and not is_daemonset):
         return manifest
-    spec = template["spec"]
-    pod_options.add_tolerations(spec, context.tolerations)
-    terms = affinity.hardware_terms(context.label_sets, context.group_terms, context.gates)
-    if _is_daemonset(manifest):
-        # Only their pods are taken off a node whose labels change.
-        terms += affinity.held_terms(
-            context.label_sets, context.chosen, context.held, context.gates
-        )
-    affinity.require(spec, terms)
+    placed, template = with_own_pods(manifest)
+    pod_options.add_tolerations(template["spec"], context.tolerations)
+    # Only a DaemonSet's pods are taken off a node whose labels change.
+    affinity.require(template["spec"], context.placement.terms(holding=is_daemonset))
     return placed
 
 
@@ -131,11 +149,16 @@ def add_pod_metadata(pod: Obj, context: Context, resource: str | None) -> Obj:
     """
     if (pod["apiVersion"], pod["kind"]) != ("v1", "Pod"):
         raise InvalidInput("a workload proof needs a Pod", why=f"its file holds a {title(pod)}")
-    complete: Obj = copy_of(pod)
-    spec = (pod_template(complete) or complete)["spec"]
+    pod_template(pod)  # refuses one without a spec
+    complete, _same = with_own_pods(pod)
+    spec = complete["spec"]
     _label(
         complete["metadata"],
-        {**context.labels, MANAGED_BY_LABEL: FIELD_MANAGER, VALIDATION_LABEL: context.state},
+        {
+            **context.owner.labels,
+            MANAGED_BY_LABEL: FIELD_MANAGER,
+            VALIDATION_LABEL: context.owner.state,
+        },
     )
     complete["metadata"]["namespace"] = context.namespace
     spec.setdefault("restartPolicy", "Never")
@@ -147,7 +170,7 @@ def add_pod_metadata(pod: Obj, context: Context, resource: str | None) -> Obj:
 
 def place_validator(pod: Obj, context: Context, node: str) -> Obj:
     """A validation pod pinned to a node, through the scheduler, which sees to room and devices."""
-    placed: Obj = copy_of(pod)
+    placed, _same = with_own_pods(pod)
     pod_options.add_tolerations(placed["spec"], [*context.tolerations, _CORDONED])
     affinity.require(placed["spec"], affinity.node_terms(node))
     return placed
@@ -178,6 +201,6 @@ def _apply_options(spec: Obj, context: Context, *, daemonset: bool = False) -> N
     """Put the standard options into a pod's spec."""
     for name, entry in STANDARD.items():
         if entry.in_pods:
-            entry.in_pods(spec, context.options[name], context.state)
+            entry.in_pods(spec, context.options[name], context.owner.state)
         if entry.in_daemonsets and daemonset:
-            entry.in_daemonsets(spec, context.options[name], context.state)
+            entry.in_daemonsets(spec, context.options[name], context.owner.state)

@@ -5,38 +5,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any
-
-from .._nodes.groups import FACETS
+from .._nodes.groups import FACETS, NodeGroup
 
 
-@dataclass(frozen=True)
-class SampleGroup:
-    """A group of no nodes, of which everything is known."""
-
-    id: str
-    kernel: str
-    kernel_label: str
-    os_id: str
-    os_version: str
-    arch: str
-    os_build: str = ""
-    runtime: str = "containerd"
-    runtime_major: str = "2"
-    preinstalled: bool = False
-    pool: str = ""
-    per: tuple[str, ...] = FACETS
-    terms: tuple[Mapping[str, Any], ...] = field(default=())
-    held: tuple[Mapping[str, Any], ...] = field(default=())
+def _sample(group_id: str, kernel: str, os_id: str, os_version: str) -> NodeGroup:
+    return NodeGroup(
+        group_id,
+        FACETS,
+        kernel=kernel,
+        kernel_label=kernel,
+        os_id=os_id,
+        os_version=os_version,
+        arch="amd64",
+        runtime="containerd",
+        runtime_major="2",
+    )
 
 
 SAMPLE_GROUPS = (
-    SampleGroup(
-        "sample-ubuntu", "6.8.0-60-generic", "6.8.0-60-generic", "ubuntu", "24.04", "amd64"
-    ),
-    SampleGroup(
-        "sample-rhel", "5.14.0-570.el9.x86_64", "5.14.0-570.el9.x86_64", "rhel", "9.6", "amd64"
-    ),
+    _sample("sample-ubuntu", "6.8.0-60-generic", "ubuntu", "24.04"),
+    _sample("sample-rhel", "5.14.0-570.el9.x86_64", "rhel", "9.6"),
 )

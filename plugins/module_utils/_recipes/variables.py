@@ -54,11 +54,9 @@ _CLUSTER = {
 _PROXIES = ("http", "https", "no")
 
 
-def cluster_variables(
-    recipe: Recipe, state: State, facts: RenderFacts, group: Group | None = None
-) -> dict[str, Any]:
-    """What every template of a state sees; with a group, the options of its pool. Raises
-    InvalidInput for facts of the cluster that cannot be true."""
+def cluster_variables(recipe: Recipe, state: State, facts: RenderFacts) -> dict[str, Any]:
+    """What every template of a state sees. Raises InvalidInput for facts of the cluster that cannot
+    be true."""
     missing = {
         name: absent(
             f"there is no {name}, since state {state.name} is not made per {facet or 'group of nodes'}"
@@ -67,13 +65,23 @@ def cluster_variables(
     }
     return {
         **missing,
-        "options": Facts("options", facts.options_of(group)),
+        "options": Facts("options", facts.options),
         "namespace": facts.namespace,
         "recipe": recipe.recipe or recipe.name,
         "instance": recipe.name,
         "state": state.name,
         "cluster": Facts("cluster", _cluster(facts.cluster)),
     }
+
+
+def variables_of(shared: Mapping[str, Any], group: Group, facts: RenderFacts) -> dict[str, Any]:
+    """What a template sees of one group of nodes, without images. shared: cluster_variables without
+    a group. Raises InvalidInput for facts that cannot be true."""
+    variables = {**shared, **group_variables(group, facts)}
+    options = facts.options_of(group)
+    if options is not facts.options:
+        variables["options"] = Facts("options", options)
+    return variables
 
 
 def _cluster(found: Mapping[str, Any]) -> dict[str, Any]:
@@ -269,7 +277,7 @@ def named_images(
 
 
 def _variables(recipe: Recipe, state: State, facts: RenderFacts, group: Group) -> dict[str, Any]:
-    return {**cluster_variables(recipe, state, facts, group), **group_variables(group, facts)}
+    return variables_of(cluster_variables(recipe, state, facts), group, facts)
 
 
 def _refuse_none(

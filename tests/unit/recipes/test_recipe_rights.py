@@ -35,7 +35,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils._interface.api
 from ansible_collections.hardware.enablement.plugins.module_utils._interface.bundle import (
     read_bundle,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils._recipes.checking.trial import (
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.checking.made import (
     Made,
 )
 from tests.unit.recipes.conftest import REPO, renderer

@@ -21,7 +21,7 @@ from ..._numa import numa_reading
 from ..._numa.numa_reading import RECIPE as NUMA_RECIPE
 from ..._proofs.catalog import KINDS
 from ..._recipes.checking.api_types import ApiTypes
-from ..._recipes.checking.trial import Made
+from ..._recipes.checking.made import Made
 from ..._recipes.loading.recipe import Recipe, State
 from ..._rmd import rmd_rights
 from ..._rmd.rmd_rights import RECIPE as RMD_RECIPE

@@ -11,7 +11,7 @@ from typing import Any
 from ..._cluster.api_client.rights import CLUSTER, OPERANDS, READ, WRITE, Right
 from ..._cluster.api_objects.kinds import plural_of
 from ..._recipes.checking.api_types import ApiTypes
-from ..._recipes.checking.trial import Made
+from ..._recipes.checking.made import Made
 
 _ROLES = ("Role", "ClusterRole")
 _RBAC = "rbac.authorization.k8s.io"

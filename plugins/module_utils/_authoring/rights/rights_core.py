@@ -15,7 +15,7 @@ from ..._errors import InvalidInput
 from ..._json import Obj
 from ..._recipes.checking.api_types import ApiTypes
 from ..._recipes.checking.check import check
-from ..._recipes.checking.trial import Made
+from ..._recipes.checking.made import Made
 from ..._recipes.loading.instances import default_namespace
 from ..._recipes.loading.lookups import is_looked_up, settled
 from ..._recipes.loading.options import resolve

@@ -24,13 +24,15 @@ from ..loading.recipe import Recipe
 from ..loading.standard import STANDARD_OPTIONS
 from ..templates.documents import Lines, lines_of
 from ..templates.overlay import RECIPE_FILE, own_files
+from ..templates.render_facts import RenderedState
 from .api_types import ApiTypes
 from .findings import ERROR, WARNING, Finding, Findings
 from .locating import line_of_key, rendered_line
+from .made import Made
 from .mending import without_problems
-from .sample_clusters import SAMPLE_CLUSTERS
+from .sample_clusters import SAMPLE_CLUSTERS, SampleCluster
 from .template_use import Uses, check_uses, find_uses, unread_options, unused_files
-from .trial import Made, Trials
+from .trial import Trials
 from .variants import Variant, variants
 
 # Makes the recipe of a bundle; the text says where that comes from.
@@ -91,10 +93,8 @@ def check(
     trials = Trials(recipe, types, lines, findings, namespace or default_namespace(recipe))
     _try_device_access(recipe, found.tried, lines, findings)
     for cluster in SAMPLE_CLUSTERS:
-        defaults, *others = found.tried if cluster.optional_apis else found.tried[:1]
-        base = trials.first(cluster, defaults)
-        for variant in others if combine else ():
-            trials.again(cluster, variant, _states_changed(recipe, variant, uses.readers), base)
+        tried = found.tried if combine and cluster.optional_apis else found.tried[:1]
+        _try_on(cluster, tried, trials, uses)
     if recipe.format is None:
         check_uses(recipe, uses, trials.variables, findings)
     trials.report_template_errors()
@@ -108,8 +108,8 @@ def check(
         errors=findings.sorted(ERROR),
         warnings=findings.sorted(WARNING),
         images=sorted(trials.images),
-        objects=list(trials.objects.values()),
-        all_objects=list(trials.all_objects.values()),
+        objects=trials.objects.all(),
+        all_objects=trials.all_objects.all(),
         tried=len(found.tried) if combine else 1,
         left_out=found.left_out,
         unsampled=list(found.unsampled),
@@ -148,17 +148,31 @@ def _try_device_access(
             return
 
 
+def _try_on(cluster: SampleCluster, tried: Sequence[Variant], trials: Trials, uses: Uses) -> None:
+    """Render everything with the first combination, and of the others what they change."""
+    defaults, *others = tried
+    base = trials.first(cluster, defaults)
+    alone: dict[Variant, Mapping[str, RenderedState]] = {}
+    for variant in others:
+        beside = {**base}
+        for part in variant.parts:
+            beside |= alone[part]
+        states = _states_changed(trials.recipe, variant, uses.readers)
+        alone[variant] = trials.again(cluster, variant, states, beside)
+
+
 def _states_changed(
     recipe: Recipe, variant: Variant, readers: Mapping[str, frozenset[str]]
 ) -> list[str]:
-    """The states that may come out differently; the standard options go into the manifests of all
-    of them."""
+    """The states that may come out differently than with any part of the combination; the standard
+    options go into the manifests of all of them."""
     if any(name in STANDARD_OPTIONS for name in variant.changed):
         return list(recipe.states)
+    reads = all if variant.parts else any
     return [
         state
         for state in recipe.states
-        if any(state in readers.get(name, ()) for name in variant.changed)
+        if reads(state in readers.get(name, ()) for name in variant.changed)
     ]
 
 

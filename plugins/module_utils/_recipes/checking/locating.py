@@ -12,6 +12,7 @@ from typing import Any
 from ..._errors import InvalidInput
 from ..templates.documents import Lines, lines_of
 from ..templates.manifests import title
+from ..templates.overlay import place_of
 from ..templates.templating import trace
 from .recording import Rendering
 
@@ -19,11 +20,47 @@ Path = tuple["str | int", ...]
 
 
 class Locator:
-    """Lines of the files of one recipe; answers are remembered."""
+    """Lines of the files of one recipe; answers are remembered. source: where the recipe comes from,
+    as errors have it."""
 
-    def __init__(self, files: Mapping[str, str]) -> None:
+    def __init__(self, files: Mapping[str, str], source: str) -> None:
         self._files = files
+        self._source = source
+        # Where files are said to be -> their path in the recipe.
+        self._places = {place_of(files, source, path): path for path in files}
         self._lines: dict[int, tuple[Rendering, Sequence[tuple[str, int]]]] = {}
+
+    def path_of(self, source: str) -> str:
+        """The path in the recipe of what an object comes from: a file, or a part of one."""
+        return self._places.get(source, source.removeprefix(f"{self._source.rstrip('/')}/"))
+
+    def file_of(self, error: InvalidInput) -> str:
+        """The file that an error names: where it is, or the last one of those that do not go
+        together; "" for none."""
+        for text in (error.where, error.why):
+            places = [
+                (text.rfind(place), len(place), path)
+                for place, path in self._places.items()
+                if place in text
+            ]
+            if places:
+                return max(places)[2]
+        return ""
+
+    def line_of_error(
+        self, error: InvalidInput, file: str, renderings: Sequence[Rendering]
+    ) -> tuple[str, int]:
+        """(file, line) of the template that an error is about, as far as that can be told. file: the
+        one that it names; renderings: those of that file."""
+        is_rendered = "(as rendered)" in error.where
+        place: tuple[str, int] | None = None
+        if is_rendered and renderings:
+            place = self.line_of_text(renderings[-1], rendered_line(error.where))
+        elif renderings:
+            place = self.line_of_title(renderings, error.what) or self.line_of_document(
+                renderings[-1], error.where
+            )
+        return place or (file, 0 if is_rendered else rendered_line(error.where))
 
     def line_of_text(self, rendering: Rendering, line: int) -> tuple[str, int]:
         """(file, line) of the template for a line of the rendered text; (path, 0) where that cannot

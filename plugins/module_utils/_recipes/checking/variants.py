@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations, product
+from itertools import chain, combinations, product
 from typing import Any
 
 from ..loading.recipe import Option, Recipe
@@ -21,14 +21,15 @@ SAMPLE = "sample.invalid"
 _SAMPLE_ELEMENTS = {"str": SAMPLE, "int": 1, "bool": True}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Variant:
     """One combination. options: as a user would give them. changed: the options that differ from
-    the first variant."""
+    the first variant. parts: the two variants that this one is both of, none for the others."""
 
     title: str
     options: Mapping[str, Any]
     changed: frozenset[str] = frozenset()
+    parts: tuple[Variant, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -56,22 +57,17 @@ def variants(
         for name, option in recipe.options.items()
         if name not in given and name != "namespace"
     }
-    found = [Variant("", base), *_one_at_a_time(base, others), *_all_switches(recipe, base, given)]
-    found += _pairs(recipe, base, others, readers)
+    single = {
+        name: [_variant(base, {name: value}) for value in values] for name, values in others.items()
+    }
+    found = [Variant("", base), *chain(*single.values()), *_all_switches(recipe, base, given)]
+    found += _pairs(recipe, single, readers)
     unsampled = [
         name
         for name, option in recipe.options.items()
         if not others.get(name) and _needs_example(option)
     ]
     return Variants(found[:MOST_VARIANTS], max(0, len(found) - MOST_VARIANTS), unsampled)
-
-
-def _one_at_a_time(
-    base: Mapping[str, Any], others: Mapping[str, Sequence[Any]]
-) -> Iterator[Variant]:
-    for name, values in others.items():
-        for value in values:
-            yield _variant(base, {name: value})
 
 
 def _all_switches(
@@ -90,8 +86,7 @@ def _all_switches(
 
 def _pairs(
     recipe: Recipe,
-    base: Mapping[str, Any],
-    others: Mapping[str, Sequence[Any]],
+    single: Mapping[str, Sequence[Variant]],
     readers: Mapping[str, frozenset[str]],
 ) -> Iterator[Variant]:
     """Switches and choices that a state reads together."""
@@ -100,12 +95,23 @@ def _pairs(
         for name, option in recipe.options.items()
         if name not in STANDARD_OPTIONS
         and (option.type == "bool" or option.choices)
-        and others.get(name)
+        and single.get(name)
     ]
     for one, other in combinations(finite, 2):
         if readers.get(one, frozenset()) & readers.get(other, frozenset()):
-            for first, second in product(others[one], others[other]):
-                yield _variant(base, {one: first, other: second})
+            for parts in product(single[one], single[other]):
+                yield _pair(*parts)
+
+
+def _pair(one: Variant, other: Variant) -> Variant:
+    """Both at once: the second one's option is the only one of it that the first has otherwise."""
+    changes = {name: other.options[name] for name in other.changed}
+    return Variant(
+        f"{one.title}, {other.title}",
+        {**one.options, **changes},
+        one.changed | other.changed,
+        (one, other),
+    )
 
 
 def _variant(base: Mapping[str, Any], changes: Mapping[str, Any]) -> Variant:

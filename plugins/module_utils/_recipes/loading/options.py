@@ -6,12 +6,12 @@
 from __future__ import annotations
 
 import base64
-import copy
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ..._errors import InvalidInput
 from ..._schema.problems import Problems, describe, suggest
+from ..templates.manifests import copy_of
 from .recipe import Option, Recipe
 from .standard import STANDARD
 from .values import NotOfTypeError, convert
@@ -43,7 +43,7 @@ def resolve(
         if name in values:
             resolved[name] = _value(option, values[name], problems)
         else:
-            resolved[name] = copy.deepcopy(option.default)
+            resolved[name] = copy_of(option.default)
             if option.required and complete:
                 problems.add(name, f"a value ({option.description or option.type})", "nothing")
     if not problems:

@@ -97,14 +97,14 @@ def validator(pod: Obj, name: str, image: str, context: Context) -> Obj:
     for container in proving:
         container["env"] = [node_name, *(container.get("env") or ())]
     unproven = {
-        "key": gate_label(context.recipe, context.state),
+        "key": gate_label(context.owner.recipe, context.owner.state),
         "operator": "NotIn",
         "values": [READY],
     }
     spec["initContainers"], spec["containers"] = proving, [_waiting(image)]
     spec["terminationGracePeriodSeconds"] = 1
     affinity.require(spec, [{"matchExpressions": [unproven]}])
-    own = {"app.kubernetes.io/name": name, VALIDATOR_LABEL: context.state}
+    own = {"app.kubernetes.io/name": name, VALIDATOR_LABEL: context.owner.state}
     found = pod["metadata"]["labels"]
     labels = {key: value for key, value in found.items() if key != VALIDATION_LABEL} | own
     metadata = {key: value for key, value in pod["metadata"].items() if key == "annotations"}
@@ -114,7 +114,7 @@ def validator(pod: Obj, name: str, image: str, context: Context) -> Obj:
         "metadata": {
             "name": name,
             "namespace": context.namespace,
-            "labels": {**context.ownership, **own},
+            "labels": {**context.owner.ownership, **own},
         },
         "spec": {
             "selector": {"matchLabels": own},

@@ -78,6 +78,21 @@ def pod_template(manifest: Obj) -> Obj | None:
     return found
 
 
+def with_own_pods(workload: Obj) -> tuple[Obj, Obj]:
+    """A workload, or a pod, and the pod template in it: both are copies, down to the containers, which
+    may be given other keys without a change of the original."""
+    copied = {**workload, "metadata": {**workload["metadata"]}}
+    template = copied
+    for step in _POD_TEMPLATES[group_of(workload), workload["kind"]]:
+        template[step] = {**template[step]}
+        template = template[step]
+    spec = template["spec"] = {**template["spec"]}
+    for key in ("initContainers", "containers"):
+        if isinstance(spec.get(key), list):
+            spec[key] = [{**each} if isinstance(each, dict) else each for each in spec[key]]
+    return copied, template
+
+
 def copy_of(value: Any) -> Any:
     """A copy in which nothing is shared, as YAML aliases would have it."""
     if isinstance(value, dict):

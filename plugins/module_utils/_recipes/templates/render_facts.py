@@ -127,6 +127,21 @@ class RenderFacts:
         """The options that count for a group: its pool's, else those of all."""
         return self.pool_options.get(group.pool, self.options) if group else self.options
 
+    def own_of(self, finest: Group | None, per: Sequence[str]) -> Group | None:
+        """The group of a state made per these facets that one of the finest groups is a part of; None
+        for a state of the cluster, and where there is no node."""
+        if finest is None or not per:
+            return None
+        key = (finest.id, tuple(finest.per), tuple(per))
+        if key not in self._coarser:
+            self._coarser[key] = self.coarse(finest, per)
+        return self._coarser[key]
+
+    @cached_property
+    def _coarser(self) -> dict[tuple[str, tuple[str, ...], tuple[str, ...]], Group]:
+        """What own_of has found: every state asks it of every group."""
+        return {}
+
     @cached_property
     def differing(self) -> frozenset[str]:
         """The options that are not the same for all nodes."""

@@ -78,6 +78,13 @@ class Templates:
         self._files = files
         self._source = source
         self._environment = _environment_class()(self._load)
+        self._places: dict[str, str] = {}
+
+    def place_of(self, path: str) -> str:
+        """Where a file of the recipe is, for messages."""
+        if path not in self._places:
+            self._places[path] = place_of(self._files, self._source, path)
+        return self._places[path]
 
     def render(self, path: str, variables: Mapping[str, Any]) -> str:
         """A file of the recipe with these variables. Raises InvalidInput with file and line."""
@@ -161,7 +168,7 @@ class Templates:
             why += suggest(why[len(_NO_VARIABLE) :], variables)
         where = ", ".join(
             [
-                place_of(self._files, self._source, file),
+                self.place_of(file),
                 *([f"line {line}"] if line else []),
             ]
         )
@@ -213,7 +220,7 @@ _METHODS = frozenset(("get", "items", "keys", "values"))
 
 
 def _uses_of(name: str, text: str) -> TemplateUse:
-    tree, nodes = _compiler().parse(text, name, name), jinja2.nodes
+    tree, nodes = _parsed(name, text), jinja2.nodes
     assigned = frozenset(node.name for node in tree.find_all(nodes.Name) if node.ctx != "load")
     free = jinja2.meta.find_undeclared_variables(tree) - assigned - {"range"}
     attributes: dict[tuple[str, str], int] = {}
@@ -258,9 +265,15 @@ class _Compiled:
     options: frozenset[str] | None
 
 
+@lru_cache(maxsize=1)
+def _parsed(name: str, text: str) -> Any:
+    """The tree of the template that was asked for last: who compiles one often looks into it too."""
+    return _compiler().parse(text, name, name)
+
+
 @lru_cache(maxsize=CACHED_TEMPLATES)
 def _compiled(name: str, text: str) -> _Compiled:
-    tree = _compiler().parse(text, name, name)
+    tree = _parsed(name, text)
     nodes = jinja2.nodes
     found = list(tree.find_all(nodes.Name))
     loaded = {node.name for node in found if node.ctx == "load"}
@@ -399,15 +412,8 @@ def _places(
 
 
 @lru_cache(maxsize=1)
-def _environment_class() -> Any:
-    """The class of our environment, made when it is first needed: without Jinja2 there is nothing
-    to inherit from."""
-    if jinja2 is None:
-        raise InvalidInput(
-            "templates cannot be rendered",
-            why="Jinja2 is missing",
-            todo="install the package Jinja2",
-        )
+def _loader_class() -> Any:
+    """What finds the files that templates include."""
 
     class Loader(jinja2.BaseLoader):
         def __init__(self, text_of: Callable[[str], str | None]) -> None:
@@ -418,6 +424,22 @@ def _environment_class() -> Any:
             if text is None:
                 raise jinja2.TemplateNotFound(name)
             return environment.template(name, text, globals)
+
+    return Loader
+
+
+@lru_cache(maxsize=1)
+def _environment_class() -> Any:
+    """The class of our environment, made when it is first needed: without Jinja2 there is nothing
+    to inherit from."""
+    if jinja2 is None:
+        raise InvalidInput(
+            "templates cannot be rendered",
+            why="Jinja2 is missing",
+            todo="install the package Jinja2",
+        )
+
+    own_filters = {name: _needs_a_value(each) for name, each in OWN_FILTERS.items()}
 
     class Environment(jinja2.sandbox.ImmutableSandboxedEnvironment):
         # What macros and block assignments give has been looked at when it was written
@@ -430,12 +452,13 @@ def _environment_class() -> Any:
                 trim_blocks=True,
                 lstrip_blocks=True,
                 finalize=put_out,
-                loader=Loader(text_of),
+                loader=_loader_class()(text_of),
                 cache_size=0,
             )
             self.globals = {"range": self.globals["range"]}
-            own = {name: _needs_a_value(each) for name, each in OWN_FILTERS.items()}
-            self.filters = {name: self.filters[name] for name in JINJA_FILTERS} | own
+            # Most templates are rendered for many groups of nodes.
+            self._made: dict[tuple[str, str], Any] = {}
+            self.filters = {name: self.filters[name] for name in JINJA_FILTERS} | own_filters
 
         def getattr(self, obj: Any, attribute: str) -> Any:
             if isinstance(obj, dict) and attribute in obj:
@@ -446,8 +469,14 @@ def _environment_class() -> Any:
             return _there(obj, super().getitem(obj, argument))
 
         def template(self, name: str, text: str, variables: Any = None) -> Any:
-            return self.template_class.from_code(
-                self, _compiled(name, text).code, self.make_globals(variables)
-            )
+            if variables is not None:
+                return self._new_template(name, text, variables)
+            if (name, text) not in self._made:
+                self._made[name, text] = self._new_template(name, text, None)
+            return self._made[name, text]
+
+        def _new_template(self, name: str, text: str, variables: Any) -> Any:
+            known = {**self.globals, **(variables or {})}
+            return self.template_class.from_code(self, _compiled(name, text).code, known)
 
     return Environment

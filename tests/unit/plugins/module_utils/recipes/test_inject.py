@@ -5,8 +5,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import fields, replace
 from typing import Any
 
 import pytest
@@ -15,7 +15,10 @@ from ansible_collections.hardware.enablement.plugins.module_utils._nodes.taints 
 from ansible_collections.hardware.enablement.plugins.module_utils._recipes import affinity
 from ansible_collections.hardware.enablement.plugins.module_utils._recipes.inject import (
     Context,
+    Ownership,
+    Placement,
     inject,
+    tolerations,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._recipes.loading.load import load
 from ansible_collections.hardware.enablement.plugins.module_utils._recipes.loading.recipe import (
@@ -52,21 +55,25 @@ LOST = [
 ]
 
 
-def context(**changes: Any) -> Context:
-    """What injects into an object of state "one"."""
+def context(*, taints: Sequence[Taint] = (), **changes: Any) -> Context:
+    """What injects into an object of state "one"; changes are of any part of it."""
     defaults = {name: option.default for name, option in STANDARD_OPTIONS.items()}
+    options = {**defaults, **changes.pop("options", {})}
+    owner = Ownership(recipe="toy-gpu", state="one", group="", applyset_id="applyset-toy")
+    placement = Placement(label_sets=({"toy.io/here": None},), chosen={}, gates=(), group_terms=())
+    resources = changes.pop("resources", ("toy.io/gpu", "toy.io/part-*"))
+
+    def changed(part: Any) -> Any:
+        own = {each.name: changes.pop(each.name) for each in fields(part) if each.name in changes}
+        return replace(part, **own)
+
     base = Context(
-        recipe="toy-gpu",
-        state="one",
-        group="",
-        applyset_id="applyset-toy",
+        owner=changed(owner),
+        placement=changed(placement),
         namespace="toy",
         namespaced=builtin_scope,
-        options={**defaults, **changes.pop("options", {})},
-        resources=("toy.io/gpu", "toy.io/part-*"),
-        label_sets=({"toy.io/here": None},),
-        group_terms=(),
-        gates=(),
+        options=options,
+        tolerations=tolerations("toy-gpu", resources, taints, options),
     )
     return replace(base, **changes)
 
@@ -151,7 +158,7 @@ def test_no_group_and_no_applyset_mean_no_label() -> None:
 def test_only_a_daemonset_keeps_to_the_hardware_where_the_state_is_placed_anywhere(
     kind: str,
 ) -> None:
-    spec = pod_spec(inject(workload(kind), replace(context(), anywhere=True)))
+    spec = pod_spec(inject(workload(kind), context(anywhere=True)))
     assert ("affinity" in spec) == ("tolerations" in spec) == (kind == "DaemonSet")
 
 
@@ -213,14 +220,14 @@ def test_priority_pull_secrets_and_tolerations_of_the_template_stay() -> None:
     # The first is tolerated already, as all taints named like the resource are.
     taints = (Taint("toy.io/gpu", "x", "NoExecute"), Taint("a/b", "", "NoSchedule"))
 
-    partitioned = replace(context(options=options), taints=taints)
+    partitioned = context(options=options, taints=taints)
     spec = pod_spec(inject(workload("DaemonSet", own), partitioned))
 
     assert spec["priorityClassName"] == "mine"
     assert spec["imagePullSecrets"] == [{"name": "a"}, {"name": "b"}]
     assert spec["tolerations"] == [
         *own["tolerations"],
-        {"key": f"hardware-enablement.io/{context().recipe}", "operator": "Exists"},
+        {"key": f"hardware-enablement.io/{context().owner.recipe}", "operator": "Exists"},
         {"key": "a/b", "operator": "Equal", "value": "", "effect": "NoSchedule"},
         {"key": "t"},
     ]
