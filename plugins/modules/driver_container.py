@@ -23,13 +23,6 @@ description:
 options:
   recipe:
     required: true
-  states:
-    description: The states by name. Without this and O(role), all states of the recipe.
-    type: list
-    elements: str
-  role:
-    description: The states that the recipe gives to this role.
-    type: str
   discovery:
     description: A result of M(hardware.enablement.nfd_info), to save the lists of nodes.
     type: dict
@@ -129,11 +122,12 @@ extends_documentation_fragment:
   - hardware.enablement.common
   - hardware.enablement.common.connection
   - hardware.enablement.common.writes
-  - hardware.enablement.common.recipe_names
-  - hardware.enablement.common.recipe
-  - hardware.enablement.common.options
+  - hardware.enablement.recipe
+  - hardware.enablement.recipe.bundle
+  - hardware.enablement.recipe.options
+  - hardware.enablement.recipe.states
   - hardware.enablement.common.run
-  - hardware.enablement.common.registries
+  - hardware.enablement.registries
 seealso:
   - module: hardware.enablement.state_apply
 """

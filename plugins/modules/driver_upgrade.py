@@ -34,12 +34,6 @@ options:
     type: list
     elements: str
     default: ["1", "10%", "50%", "100%"]
-  max_unavailable:
-    description:
-      - How many of the special resource's nodes (a number, or a percentage, rounded down, but at least 1) may be
-        unavailable at a time. Nodes that are NotReady or cordoned by others count, those in quarantine do not.
-    type: str
-    default: "10%"
   max_failures:
     description:
       - How many nodes (a number, or a percentage, rounded down) may fail. When one more has failed, no further node is
@@ -80,10 +74,11 @@ extends_documentation_fragment:
   - hardware.enablement.common
   - hardware.enablement.common.connection
   - hardware.enablement.common.writes
-  - hardware.enablement.common.recipe_names
-  - hardware.enablement.common.recipe
+  - hardware.enablement.recipe
+  - hardware.enablement.recipe.bundle
+  - hardware.enablement.recipe.enabled
   - hardware.enablement.common.run
-  - hardware.enablement.common.exchange
+  - hardware.enablement.exchange
 seealso:
   - module: hardware.enablement.node_remedy
   - module: hardware.enablement.state_validate

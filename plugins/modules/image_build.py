@@ -15,7 +15,7 @@ description:
     podman on the machine that the task is delegated to, and pushes the image.
   - It asks no cluster. So an image can be built where there is none, or where the cluster must not build.
 extends_documentation_fragment:
-  - hardware.enablement.common.registries
+  - hardware.enablement.registries
 options:
   order:
     description: One entry of RV(hardware.enablement.driver_container#module:orders).

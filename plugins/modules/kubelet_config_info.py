@@ -32,14 +32,11 @@ options:
       - Without it, MachineConfigPools on OpenShift, NodePools on HyperShift, and elsewhere all nodes are one pool.
     type: list
     elements: dict
-  at_a_time:
-    description: How many kubelets are asked at a time.
-    type: int
-    default: 16
 extends_documentation_fragment:
   - hardware.enablement.common
   - hardware.enablement.common.connection
   - hardware.enablement.common.reads
+  - hardware.enablement.common.kubelets
 """
 
 EXAMPLES = r"""

@@ -20,11 +20,6 @@ description:
     do not yet, the taint is recorded and not put on nodes; the playbook C(partition) enables the special resource
     again in between.
 options:
-  recipe:
-    required: true
-  instance:
-    description: The name under which the recipe is enabled, where that is another one.
-    type: str
   state:
     description: With V(absent), all taints and PriorityClasses of this special resource are taken away.
     type: str
@@ -73,8 +68,9 @@ extends_documentation_fragment:
   - hardware.enablement.common
   - hardware.enablement.common.connection
   - hardware.enablement.common.writes
-  - hardware.enablement.common.recipe_names
-  - hardware.enablement.common.recipe
+  - hardware.enablement.recipe
+  - hardware.enablement.recipe.bundle
+  - hardware.enablement.recipe.enabled
   - hardware.enablement.common.run
 """
 

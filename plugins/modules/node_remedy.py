@@ -56,12 +56,6 @@ options:
         while after its cause has gone.
     type: int
     default: 600
-  max_unavailable:
-    description:
-      - How many of the special resource's nodes (a number, or a percentage, rounded down, but at least 1) may be
-        unavailable at a time. Nodes that are NotReady or cordoned by others count, those in quarantine do not.
-    type: str
-    default: "10%"
   max_failures:
     description:
       - How many nodes (a number, or a percentage, rounded down, but at least 1) may be in quarantine. With one more, no
@@ -72,10 +66,11 @@ extends_documentation_fragment:
   - hardware.enablement.common
   - hardware.enablement.common.connection
   - hardware.enablement.common.writes
-  - hardware.enablement.common.recipe_names
-  - hardware.enablement.common.recipe
+  - hardware.enablement.recipe
+  - hardware.enablement.recipe.bundle
+  - hardware.enablement.recipe.enabled
   - hardware.enablement.common.run
-  - hardware.enablement.common.exchange
+  - hardware.enablement.exchange
 seealso:
   - module: hardware.enablement.driver_upgrade
 """

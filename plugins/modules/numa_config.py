@@ -30,17 +30,14 @@ options:
     description: Whether the kubelets are asked. Without it, their policies are as the options say.
     type: bool
     default: true
-  at_a_time:
-    description: How many kubelets are asked at a time.
-    type: int
-    default: 16
 extends_documentation_fragment:
   - hardware.enablement.common
   - hardware.enablement.common.connection
   - hardware.enablement.common.reads
-  - hardware.enablement.common.recipe_names
-  - hardware.enablement.common.recipe
-  - hardware.enablement.common.options
+  - hardware.enablement.common.kubelets
+  - hardware.enablement.recipe
+  - hardware.enablement.recipe.bundle
+  - hardware.enablement.recipe.options
 """
 
 EXAMPLES = r"""

@@ -35,10 +35,6 @@ options:
     description: Whether kubelets are asked what they run.
     type: bool
     default: true
-  at_a_time:
-    description: How many kubelets are asked at a time.
-    type: int
-    default: 16
   namespace:
     description: Namespace of the exporters.
     type: str
@@ -84,6 +80,7 @@ extends_documentation_fragment:
   - hardware.enablement.common
   - hardware.enablement.common.connection
   - hardware.enablement.common.reads
+  - hardware.enablement.common.kubelets
 requirements:
   - xxhash >= 3.0.0
 notes:

@@ -28,8 +28,8 @@ options:
     type: dict
     default: {}
 extends_documentation_fragment:
-  - hardware.enablement.common.recipe_names
-  - hardware.enablement.common.recipe
+  - hardware.enablement.recipe
+  - hardware.enablement.recipe.bundle
   - hardware.enablement.common.controller
   - hardware.enablement.common.reads
 requirements:

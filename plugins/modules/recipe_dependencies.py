@@ -31,7 +31,7 @@ options:
 extends_documentation_fragment:
   - hardware.enablement.common
   - hardware.enablement.common.connection
-  - hardware.enablement.common.recipe_names
+  - hardware.enablement.recipe
   - hardware.enablement.common.reads
 """
 

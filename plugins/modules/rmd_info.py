@@ -19,8 +19,8 @@ extends_documentation_fragment:
   - hardware.enablement.common
   - hardware.enablement.common.connection
   - hardware.enablement.common.reads
-  - hardware.enablement.common.rmd
-  - hardware.enablement.common.rmd_nodes
+  - hardware.enablement.rmd
+  - hardware.enablement.rmd.nodes
 options:
   failure_grace:
     description: Seconds for which a node that cannot be asked is asked again, every second.

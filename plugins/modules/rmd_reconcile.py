@@ -75,7 +75,7 @@ extends_documentation_fragment:
   - hardware.enablement.common.connection
   - hardware.enablement.common.writes
   - hardware.enablement.common.run
-  - hardware.enablement.common.rmd
+  - hardware.enablement.rmd
 seealso:
   - module: hardware.enablement.rmd_workload
   - module: hardware.enablement.rmd_info

@@ -147,8 +147,8 @@ extends_documentation_fragment:
   - hardware.enablement.common.connection
   - hardware.enablement.common.writes
   - hardware.enablement.common.run
-  - hardware.enablement.common.rmd
-  - hardware.enablement.common.rmd_nodes
+  - hardware.enablement.rmd
+  - hardware.enablement.rmd.nodes
 seealso:
   - module: hardware.enablement.rmd_info
 """

@@ -23,13 +23,6 @@ description:
 options:
   recipe:
     required: true
-  states:
-    description: The states by name. Without this and O(role), all states of the recipe.
-    type: list
-    elements: str
-  role:
-    description: The states that the recipe gives to this role.
-    type: str
   tags:
     description:
       - The tags that the run is limited to, C(ansible_run_tags) of a playbook for all states. A state is applied where
@@ -60,12 +53,6 @@ options:
   images:
     description: Driver image for each group's id (of nodes), instead of what the recipe's template gives.
     type: dict
-  driver_images:
-    description:
-      - RV(hardware.enablement.driver_container#module:images) of an earlier task, for states that look their images up.
-        Without it, what the record says.
-    type: list
-    elements: dict
   adopt:
     description:
       - Take over objects that exist and are not ours, and go on where something else serves the same devices.
@@ -99,10 +86,11 @@ extends_documentation_fragment:
   - hardware.enablement.common
   - hardware.enablement.common.connection
   - hardware.enablement.common.writes
-  - hardware.enablement.common.recipe_names
-  - hardware.enablement.common.recipe
-  - hardware.enablement.common.options
-  - hardware.enablement.common.proving
+  - hardware.enablement.recipe
+  - hardware.enablement.recipe.bundle
+  - hardware.enablement.recipe.options
+  - hardware.enablement.recipe.states
+  - hardware.enablement.proving
   - hardware.enablement.common.run
 seealso:
   - module: hardware.enablement.state_validate

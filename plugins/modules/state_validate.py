@@ -20,22 +20,9 @@ description:
 options:
   recipe:
     required: true
-  states:
-    description: The states by name. Without this and O(role), all states of the recipe.
-    type: list
-    elements: str
-  role:
-    description: The states that the recipe gives to this role.
-    type: str
   images:
     description: Driver image for each group's id (of nodes), as given to M(hardware.enablement.state_apply).
     type: dict
-  driver_images:
-    description:
-      - RV(hardware.enablement.driver_container#module:images) of an earlier task, for states that look their images up.
-        Without it, what the record says.
-    type: list
-    elements: dict
   wait:
     description: Wait until every state is ready, failed, or past its deadline on every node. Else look once.
     type: bool
@@ -48,10 +35,11 @@ extends_documentation_fragment:
   - hardware.enablement.common
   - hardware.enablement.common.connection
   - hardware.enablement.common.writes
-  - hardware.enablement.common.recipe_names
-  - hardware.enablement.common.recipe
-  - hardware.enablement.common.options
-  - hardware.enablement.common.proving
+  - hardware.enablement.recipe
+  - hardware.enablement.recipe.bundle
+  - hardware.enablement.recipe.options
+  - hardware.enablement.recipe.states
+  - hardware.enablement.proving
   - hardware.enablement.common.run
 seealso:
   - module: hardware.enablement.state_apply

@@ -1,7 +1,8 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""From a recipe's name to its files: where recipes are looked for, and with what they extend."""
+"""From a recipe's name to its files: where recipes are looked for, with what they extend, and with
+the collection's macros where a template imports them."""
 
 from __future__ import annotations
 
@@ -10,26 +11,41 @@ from pathlib import Path
 
 from .._charts.chart_archive import CHART_FILE
 from .._errors import InvalidInput
-from .._recipes.templates.overlay import RECIPE_FILE, extended_by, with_base
+from .._recipes.templates.overlay import (
+    MACROS,
+    RECIPE_FILE,
+    extended_by,
+    needs_macros,
+    with_base,
+)
 from .recipe_store import FileStore, RecipeStore
 
 Stores = Sequence[RecipeStore]
+MACROS_PATH = Path(__file__).with_name("macros.j2")
 
 
 def find_bundle(name: str, folders: Stores) -> dict[str, str]:
     """The texts of a recipe by their path inside its folder, with those of the recipe that it
-    extends; the first folder that holds one of that name counts.
+    extends and the collection's macros; the first folder that holds one of that name counts.
 
     Raises InvalidInput where there is no recipe, or something in it that should be text and is
     none, or where recipes extend each other in a circle.
     """
-    return _with_bases(name, folders, folders, ())
+    return _with_macros(_with_bases(name, folders, folders, ()))
 
 
 def read_bundle(folder: Path, shipped: Path | None = None) -> dict[str, str]:
     """The same for a recipe whose folder is known."""
     more = [FileStore(shipped)] if shipped else []
     return find_bundle(folder.name, [FileStore(folder.parent), *more])
+
+
+def _with_macros(bundle: dict[str, str]) -> dict[str, str]:
+    """The bundle with the collection's macros, where a template imports them. A module on another
+    machine has no file to add."""
+    if RECIPE_FILE not in bundle or not needs_macros(bundle) or not MACROS_PATH.is_file():
+        return bundle
+    return {**bundle, MACROS: MACROS_PATH.read_text(encoding="utf-8")}
 
 
 def _with_bases(

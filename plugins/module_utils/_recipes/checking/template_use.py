@@ -15,6 +15,7 @@ from ..loading.recipe import Recipe, State
 from ..loading.schema import RESERVED_STATES
 from ..loading.standard import STANDARD_OPTIONS
 from ..requirements import all_required
+from ..templates.overlay import MACROS, is_in_folder
 from ..templates.templating import TemplateError, Templates, TemplateUse
 from .findings import Findings
 
@@ -53,7 +54,7 @@ def check_uses(
     variables: what templates were given, name -> what it holds, None for what holds nothing.
     """
     names = {*RESERVED_STATES, *_BUILD_VARIABLES, *recipe.states, *variables}
-    assigned = {name for use in uses.files.values() for name in use.assigned}
+    assigned = {name for path, use in uses.files.items() if path != MACROS for name in use.assigned}
     known = {**variables, "options": recipe.options}
     for path, use in uses.files.items():
         for name, line in use.variables.items():
@@ -79,7 +80,7 @@ def unused_files(recipe: Recipe, uses: Uses) -> list[str]:
     return [
         path
         for path in sorted(recipe.files)
-        if path not in used and not _is_besides(path, contexts)
+        if path not in used and is_in_folder(path) and not _is_besides(path, contexts)
     ]
 
 

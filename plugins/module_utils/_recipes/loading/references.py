@@ -15,6 +15,7 @@ from ..._proofs.catalog import KINDS
 from ..._schema.problems import Problems, describe, suggest
 from ..._schema.shapes import is_template, join
 from ..._schema.terms import RecipeFile
+from ..templates.overlay import is_in_folder
 from .recipe import REBOOT_NODE, RESTART_DRIVER
 from .standard import STANDARD_OPTIONS
 from .values import CONVERTERS, NotOfTypeError, convert
@@ -97,7 +98,11 @@ def files_of(pattern: str, files: Mapping[str, str]) -> tuple[str, ...]:
     """The files of a recipe that a glob matches, sorted; * and ? do not match a slash."""
     depth = pattern.count("/")
     return tuple(
-        sorted(path for path in files if path.count("/") == depth and fnmatchcase(path, pattern))
+        sorted(
+            path
+            for path in files
+            if path.count("/") == depth and is_in_folder(path) and fnmatchcase(path, pattern)
+        )
     )
 
 

@@ -4,7 +4,8 @@
 """A recipe that is another one with changes: both in one bundle, and both as one recipe.yml. Pure.
 
 The files of what is extended lie in the bundle under .extends/NAME/, where no file of a recipe
-lies, since hidden ones do not count.
+lies, since hidden ones do not count. The collection's macros are beside them, where a template
+imports them.
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ from .documents import parse
 
 RECIPE_FILE = "recipe.yml"
 EXTENDS = "extends"
+# What templates import the collection's macros by.
+MACROS = "hardware.enablement/macros.j2"
 _FOLDER = ".extends/"
 # What says which recipe this is, and how old it is: never that of another one.
 _OWN = (EXTENDS, "version")
@@ -48,6 +51,19 @@ def with_base(own: Mapping[str, str], name: str, base: Mapping[str, str]) -> dic
         for path, text in base.items()
     }
     return {**own, **beneath}
+
+
+def needs_macros(bundle: Mapping[str, str]) -> bool:
+    """Whether a file of the bundle names the collection's macros, and none that takes their place
+    is there."""
+    has_own = any(path.endswith(MACROS) for path in bundle)
+    return not has_own and any(MACROS in text for text in bundle.values())
+
+
+def is_in_folder(path: str) -> bool:
+    """Whether a file of a bundle lies in the recipe's folder, as a person sees it there; those of
+    what it extends and the collection's macros do not."""
+    return not path.startswith(_FOLDER) and path != MACROS
 
 
 def own_files(bundle: Mapping[str, str]) -> dict[str, str]:
@@ -88,7 +104,9 @@ def overlaid(own: Mapping[str, str], name: str, base: Mapping[str, str]) -> dict
 
 def place_of(files: Mapping[str, str], source: str, path: str) -> str:
     """Where a file of a recipe is, for messages: in its folder (source), or in that of the recipe
-    that it extends."""
+    that it extends. The collection's macros are called as templates call them."""
+    if path == MACROS:
+        return path
     bases = (_beneath(each) for each in files if each.startswith(_FOLDER))
     folder = next((name for name, file in bases if file == path != RECIPE_FILE), source.rstrip("/"))
     return f"{folder}/{path}" if folder else path

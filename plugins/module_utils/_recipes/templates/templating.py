@@ -18,7 +18,7 @@ from typing import Any
 from ..._errors import InvalidInput
 from ..._schema.problems import suggest
 from .filters import JINJA_FILTERS, OWN_FILTERS, RefusedError, Rendered, put_out
-from .overlay import place_of
+from .overlay import MACROS, place_of
 
 try:
     import jinja2
@@ -185,13 +185,13 @@ def absent(why: str) -> Any:
 
 def _place(error: Exception, name: str, files: Mapping[str, str]) -> tuple[str, int | None]:
     """File and line of an error: where a syntax error is, else the innermost line of a template in
-    the traceback."""
+    the traceback. Of what a macro of the collection refuses, the line that calls it."""
     if isinstance(error, jinja2.TemplateSyntaxError):
         return error.filename or error.name or name, error.lineno
     file, line, trace = name, None, error.__traceback__
     while trace is not None:
         found = trace.tb_frame.f_code.co_filename
-        if found == name or found in files:
+        if found == name or (found in files and found != MACROS):
             file, line = found, trace.tb_lineno
         trace = trace.tb_next
     return file, line
@@ -363,7 +363,8 @@ _MARK = re.compile("\ue000([0-9]+)\ue001")
 def trace(
     files: Mapping[str, str], path: str, variables: Mapping[str, Any], text: str
 ) -> list[tuple[str, int]]:
-    """For each line of a file's rendered text, (file, line) of the template that wrote its end.
+    """For each line of a file's rendered text, (file, line) of the template that wrote its end; for
+    what a macro of the collection wrote, that of the call.
 
     text: as it was rendered, with the same variables. Empty where that does not work out: a
     template may compute with what it has written.
@@ -371,6 +372,8 @@ def trace(
     places: list[tuple[str, int]] = []
 
     def marked(name: str, source: str) -> Any:
+        if name == MACROS:
+            return _compiled(name, source).code
         tree = _compiler().parse(source, name, name)
         for data in tree.find_all(jinja2.nodes.TemplateData):
             lines = data.data.split("\n")

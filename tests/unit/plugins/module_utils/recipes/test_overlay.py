@@ -50,6 +50,15 @@ def test_what_is_not_said_is_the_bases(recipe: Recipe, files: dict[str, str]) ->
         assert getattr(found, key) == getattr(recipe, key)
 
 
+def test_a_glob_matches_no_file_where_the_bases_lie(files: dict[str, str]) -> None:
+    found = extended(
+        files, "states: {driver: {assets: ['*/*/*', 'driver/*.j2']}}\n", **{"a/b/c": ""}
+    )
+
+    assert ".extends/toy-gpu/recipe.yml" in found.files
+    assert found.states["driver"].assets[0].files == ("a/b/c",)
+
+
 def test_top_level_keys_take_the_place_of_the_bases(files: dict[str, str]) -> None:
     found = extended(
         files, 'namespace: site\nresources: null\nselector: {any_of: [{site.io/here: "yes"}]}\n'
