@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, Optional
 
 from .._schema.requests import ParameterGroup
@@ -20,7 +20,7 @@ class EnabledRecipeRequest(InstanceRequest):
     """A recipe that is enabled. options: the secret ones, which no record has; others have to be as
     they are deployed."""
 
-    options: Optional[Mapping[str, Any]] = None
+    options: Optional[Mapping[str, Any]] = field(default=None, repr=False)
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Optional
 
 from ..._schema.requests import ParameterGroup
@@ -28,8 +28,9 @@ class InstanceRequest(ParameterGroup):
 
 @dataclass(frozen=True)
 class RecipeRequest(InstanceRequest):
-    """options, pools and namespace: None leaves them as the record has them."""
+    """options, pools and namespace: None leaves them as the record has them. Options may be
+    secrets."""
 
-    options: Optional[Mapping[str, Any]] = None
+    options: Optional[Mapping[str, Any]] = field(default=None, repr=False)
     pools: Optional[Sequence[Mapping[str, Any]]] = None
     namespace: Optional[str] = None
