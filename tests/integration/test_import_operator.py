@@ -127,7 +127,7 @@ def test_an_operator_is_taken_over_and_no_driver_restarts(cluster: Cluster, runn
     # A plan says what becomes of everything, and changes nothing, with or without --check.
     for arguments in (("--check", "--diff"), ()):
         since = cluster.mark()
-        played = runner.play("import_operator", *arguments, **OPTIONS).check()
+        played = runner.run_program("import_operator", *arguments, **OPTIONS).check()
         assert runner.writes(since) == []
         assert "devicePlugin.config has no counterpart: its ConfigMap is not read" in played.output
         assert "3 drivers' pods stay in namespace gpu-operator, none restarts" in played.output
@@ -252,7 +252,7 @@ def test_a_module_of_kmm_becomes_a_recipe_and_goes_without_unloading(
     folder = {"hardware_enablement_recipe_dir": str(tmp_path)}
     since = cluster.mark()
     named = {"import_kmm_module": "card", "import_kmm_namespace": "cards"}
-    played = runner.play("import_kmm", **named, **folder).check()
+    played = runner.run_program("import_kmm", **named, **folder).check()
     assert "~ moduleLoader.container.version: upgrade exchanges" in played.output
     assert runner.writes(since) == []
     assert runner.play("import_kmm", **named, **folder).code != 0  # nothing is overwritten

@@ -251,7 +251,7 @@ def test_a_partition_that_is_killed_is_finished_by_the_next_run(
     requests = {}
     for wish, variables in asked.items():
         mark = cluster.mark()
-        runner.play("partition", **RECIPE, **variables).check()
+        runner.run_program("partition", **RECIPE, **variables).check()
         requests[wish] = len(cluster.audit(user=runner.user, since=mark))
         assert _partition(cluster) == left[wish]
     for number in range(KILLS // 2):

@@ -142,7 +142,7 @@ def test_what_was_reported_is_seen_to_although_every_proof_holds(site: Site) -> 
     assert "n-99 is no node of nvidia-gpu" in played.output
     site.is_whole()
     # The alert goes on for a while.
-    site.runner.play("remedy", **RECIPE, **fault, **limits).unchanged()
+    site.runner.run_program("remedy", **RECIPE, **fault, **limits).unchanged()
     limits["remedy_cooldown"] = 0
     played = mend(site, **fault, **limits)
     assert played.code != 0

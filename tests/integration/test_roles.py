@@ -427,7 +427,9 @@ def test_a_recipe_is_begun_where_label_and_resource_are_named(
     played = runner.play("recipe_new", **named)
     assert "hardware_enablement_new_resource is not given" in played.output
     assert list(tmp_path.iterdir()) == []
-    runner.play("recipe_new", **named, hardware_enablement_new_resource="acme.example/slot").check()
+    runner.run_program(
+        "recipe_new", **named, hardware_enablement_new_resource="acme.example/slot"
+    ).check()
     recipe = yaml.safe_load((tmp_path / "acme" / "recipe.yml").read_text())
     assert recipe["resources"] == ["acme.example/slot"]
     assert "acme.example/card" in str(recipe["selector"])

@@ -197,7 +197,9 @@ def test_a_switch_restarts_no_driver(
 
     def play(*arguments: str, **more: Any) -> Any:
         file.write_text(yaml.safe_dump(resource))
-        return runner.play("special_resource", *arguments, hardware_enablement_cr=str(file), **more)
+        return runner.run_program(
+            "special_resource", *arguments, hardware_enablement_cr=str(file), **more
+        )
 
     refused = play()
     assert refused.code, refused.output

@@ -196,7 +196,7 @@ def a_driver_is_exchanged_under_a_pod_that_has_a_device(site: Site, bench: Bench
         "status says why",
     )
     arguments = {"hardware_enablement_recipe": "nvidia-gpu", "hardware_enablement_failure_grace": 5}
-    played = site.runner.play("upgrade", upgrade_nodes=[node], **arguments).check()
+    played = site.runner.run_program("upgrade", upgrade_nodes=[node], **arguments).check()
     assert re.search(rf"{node} +driver does not start +1 ", played.output), played.output
     assert "1 of 1 nodes proven again" in played.output
     after = {app: site.pod(app, node) for app in ON_DRIVER}

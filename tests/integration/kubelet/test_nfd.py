@@ -107,7 +107,7 @@ def test_enable_deploys_it_first_where_nothing_labels_nodes(
     runner.play("enable", **x86, **also).unchanged()
 
     # An option of its own keeps the others.
-    runner.play("nfd", nfd_options={**also["nfd_options"], "interval_seconds": 2}).check()
+    runner.run_program("nfd", nfd_options={**also["nfd_options"], "interval_seconds": 2}).check()
     runner.play("nfd").unchanged()
     config = cluster.kubectl("get", "configmap", "-n", NFD_NAMESPACE, "nfd-worker", "-o", "yaml")
     assert "sleepInterval: 2s" in config

@@ -111,9 +111,9 @@ def runner(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterat
     for obj in on_host_network("exporters-on-the-host-network", "numa"):
         cluster.kubectl("apply", "-f", "-", stdin=json.dumps(obj))
     runner = numa_runner(cluster, tmp_path_factory.mktemp("numa"))
-    runner.play("numa", **variables(cluster)).check()
+    runner.run_program("numa", **variables(cluster)).check()
     yield runner
-    runner.play("numa_remove", hardware_enablement_delete_definitions=True).check()
+    runner.run_program("numa_remove", hardware_enablement_delete_definitions=True).check()
     for kind in ("mutatingadmissionpolicybinding", "mutatingadmissionpolicy"):
         cluster.kubectl("delete", kind, "exporters-on-the-host-network")
     for node in cluster.workers:
@@ -138,7 +138,7 @@ def test_both_exporters_publish_and_the_scheduler_goes_by_it(
         assert "cpu" in why
     runner.play("numa").unchanged()
     # The real kubelets say what they run, and what is published agrees with it and with the pods.
-    runner.play("numa_validate").check()
+    runner.run_program("numa_validate").check()
     for node in cluster.workers:
         for name in ("one", "two"):
             bench.kubectl("delete", "pod", f"{name}-{node}", "--wait=true")

@@ -198,7 +198,7 @@ def what_a_run_says_and_keeps_holds_no_key(site: Site) -> None:
 
 def a_viewer_may_predict(site: Site) -> None:
     viewer = Runner(site.cluster, "viewer", site.folder)
-    same = viewer.play("rmd", "--check", rmd_image=IMAGE)
+    same = viewer.run_program("rmd", "--check", rmd_image=IMAGE)
     assert "Secrets may not be read" in same.unchanged().output
     other = viewer.play(
         "rmd", "--check", "--diff", rmd_image=IMAGE, hardware_enablement_options={"os_ways": 2}
@@ -374,7 +374,7 @@ def removed_without_a_trace(site: Site) -> None:
         if name.startswith("hardware-enablement.io")
     ]
     assert ours == []
-    site.runner.play("rmd_remove").unchanged()
+    site.runner.run_program("rmd_remove").unchanged()
 
 
 def test_from_the_first_look_to_nothing_left(site: Site) -> None:
