@@ -14,10 +14,10 @@ from typing import Any
 import pytest
 
 from ansible_collections.hardware.enablement.plugins.module_utils._authoring import check_core
-from ansible_collections.hardware.enablement.plugins.module_utils._errors import InvalidInput
-from ansible_collections.hardware.enablement.plugins.module_utils._interface.api_types_file import (
-    read_api_types,
+from ansible_collections.hardware.enablement.plugins.module_utils._charts.recipe_reading import (
+    read_recipe,
 )
+from ansible_collections.hardware.enablement.plugins.module_utils._errors import InvalidInput
 from ansible_collections.hardware.enablement.plugins.module_utils._interface.bundle import (
     read_bundle,
 )
@@ -26,10 +26,12 @@ from ansible_collections.hardware.enablement.plugins.module_utils._recipes.check
     check,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._runs.context import RunContext
+from tests.unit.recipes.checks import TOGETHER, TYPES, check_once
 
 REPO = Path(__file__).resolve().parents[3]
 RECIPES = REPO / "tests" / "recipes"
-TYPES = read_api_types()
+
+pytestmark = TOGETHER
 
 # File and line of each mistake, and what is said of it.
 MISTAKES = {
@@ -76,7 +78,7 @@ MISTAKES = {
 
 
 def checked(folder: Path, options: Mapping[str, Any] | None = None) -> Checked:
-    return check(read_bundle(folder), folder.name, options or {}, TYPES)
+    return check_once(read_bundle(folder), folder.name, options or {}, TYPES, read=read_recipe)
 
 
 def test_one_that_extends_another_is_checked_with_it(tmp_path: Path) -> None:

@@ -29,18 +29,16 @@ from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_o
     OWNERSHIP,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._errors import InvalidInput
-from ansible_collections.hardware.enablement.plugins.module_utils._interface.api_types_file import (
-    read_api_types,
-)
 from ansible_collections.hardware.enablement.plugins.module_utils._interface.bundle import (
     read_bundle,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._recipes.checking.made import (
     Made,
 )
+from tests.unit.recipes.checks import TOGETHER, TYPES
 from tests.unit.recipes.conftest import REPO, renderer
 
-TYPES = read_api_types()
+pytestmark = TOGETHER
 RBAC = "rbac.authorization.k8s.io"
 
 
