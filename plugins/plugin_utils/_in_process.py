@@ -281,7 +281,14 @@ def run_id(host: str) -> str:
     runner = parent()
     job = os.environ.get("JOB_ID") or os.environ.get("AWX_JOB_ID")
     what = f"AWX job {job}" if job else "ansible-playbook"
-    return make_run_id(getpass.getuser(), socket.gethostname(), what, runner, started(runner), host)
+    return make_run_id(
+        user=getpass.getuser(),
+        machine=socket.gethostname(),
+        what=what,
+        pid=runner,
+        started=started(runner),
+        host=host,
+    )
 
 
 def _client_is_here() -> bool:

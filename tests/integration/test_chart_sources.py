@@ -20,6 +20,9 @@ from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_c
     Client,
     connect,
 )
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_client.connection_request import (
+    ConnectionRequest,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils._errors import (
     EnablementError,
     InvalidInput,
@@ -190,7 +193,7 @@ def test_charts_in_a_configmap(cluster: Cluster, packed: Path) -> None:
     cluster.kubectl("create", "configmap", "charts", "-n", "default", f"--from-file={packed}")
 
     def client() -> Client:
-        return connect({"kubeconfig": str(cluster.kubeconfig)})
+        return connect(ConnectionRequest(kubeconfig=str(cluster.kubeconfig)))
 
     check(open_store("cm://default/charts", client, Registries), "0.0.2")
     check(open_store("cm://default/charts#0.0.1", client, Registries), "0.0.1")

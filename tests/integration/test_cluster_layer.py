@@ -30,6 +30,9 @@ from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_c
     Client,
     connect,
 )
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_client.connection_request import (
+    ConnectionRequest,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_client.watch import (
     WatchHub,
 )
@@ -90,7 +93,7 @@ def cluster() -> Iterator[Cluster]:
 
 @pytest.fixture
 def client(cluster: Cluster) -> Client:
-    return connect({"kubeconfig": str(cluster.kubeconfig)})
+    return connect(ConnectionRequest(kubeconfig=str(cluster.kubeconfig)))
 
 
 @pytest.fixture
@@ -151,7 +154,9 @@ def actions(changes: list[Change]) -> list[str]:
 
 
 def test_a_first_run_in_ranks_and_a_second_one_without_a_write(cluster: Cluster) -> None:
-    client = connect({"kubeconfig": str(cluster.kubeconfig_for("first", ["system:masters"]))})
+    client = connect(
+        ConnectionRequest(kubeconfig=str(cluster.kubeconfig_for("first", ["system:masters"])))
+    )
     desired = [
         ours("first.io/v1", "Foo", "f", "first", spec={"a": 1}),
         ours(
@@ -283,13 +288,13 @@ def test_a_kind_that_another_run_has_just_brought_is_known(
     crd = definition("twice.example.com")
     kind = ("twice.example.com/v1", "Foo")
     assert not client.serves(*kind)
-    assert ensure(connect({"kubeconfig": str(cluster.kubeconfig)}), [crd])
+    assert ensure(connect(ConnectionRequest(kubeconfig=str(cluster.kubeconfig))), [crd])
     assert not ensure(client, [crd])
     assert client.serves(*kind)
 
 
 def test_a_reader_gets_a_prediction(cluster: Cluster, client: Client, namespace: str) -> None:
-    reader = connect({"kubeconfig": str(cluster.kubeconfig_for("reader"))})
+    reader = connect(ConnectionRequest(kubeconfig=str(cluster.kubeconfig_for("reader"))))
     secret = ours("v1", "Secret", "k", namespace, stringData={"x": "1"})
     desired = [config("c", namespace), daemonset("d", namespace), secret, config("e", "nowhere")]
     found = planned(reader, desired)
@@ -421,7 +426,7 @@ def test_removal_waits_and_names_what_holds_it(client: Client, namespace: str) -
 
 
 def test_the_lock_between_two_runs(client: Client, cluster: Cluster) -> None:
-    other = connect({"kubeconfig": str(cluster.kubeconfig)})
+    other = connect(ConnectionRequest(kubeconfig=str(cluster.kubeconfig)))
     assert read(client, "gpu") is None
     mine = RunLock(client, "gpu", "a", duration_s=2, info="alice@host")
     mine.acquire()
@@ -439,11 +444,13 @@ def test_the_lock_between_two_runs(client: Client, cluster: Cluster) -> None:
 
 
 def test_wrong_credentials_are_said(cluster: Cluster) -> None:
-    client = connect({"host": cluster.server, "api_key": "nonsense", "validate_certs": False})
+    client = connect(
+        ConnectionRequest(host=cluster.server, api_key="nonsense", validate_certs=False)
+    )
     with pytest.raises(Unauthorized, match="renew the credentials"):
         client.list(builtin("v1", "Pod"))  # type: ignore[arg-type]
     with pytest.raises(Unreachable, match="certificate cannot be verified"):
-        connect({"host": cluster.server, "api_key": "nonsense"}).version()
+        connect(ConnectionRequest(host=cluster.server, api_key="nonsense")).version()
 
 
 def test_a_hub_and_a_plan_through_an_outage(

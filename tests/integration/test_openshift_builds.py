@@ -29,6 +29,9 @@ from ansible_collections.hardware.enablement.plugins.module_utils._builds.orders
 from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_client.client import (
     connect,
 )
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_client.connection_request import (
+    ConnectionRequest,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils._registry.registry_errors import (
     WrongArchitecture,
 )
@@ -466,7 +469,7 @@ def prebuilt_images_are_found_by_their_image_streams(site: Site) -> None:
     tags = "/apis/image.openshift.io/v1/namespaces/vendor/imagestreamtags"
     wait_until(lambda: len(site.cluster.api.get(tags)["items"]) == 2, "both images are there")
 
-    lookup = ImageStreamLookup(connect({"kubeconfig": str(site.cluster.kubeconfig)}))
+    lookup = ImageStreamLookup(connect(ConnectionRequest(kubeconfig=str(site.cluster.kubeconfig))))
     with pytest.raises(
         WrongArchitecture, match="has no image for arm64: its ImageStreamTag has amd64"
     ):
@@ -536,7 +539,9 @@ def what_the_cluster_says_of_registries_counts(site: Site) -> None:
     }
     cluster.api.patch("/apis/config.openshift.io/v1/images/cluster", {"spec": spec})
 
-    read = RegistryReader(connect({"kubeconfig": str(cluster.kubeconfig)}), pytest.fail).read()
+    read = RegistryReader(
+        connect(ConnectionRequest(kubeconfig=str(cluster.kubeconfig))), pytest.fail
+    ).read()
     assert {(mirror.prefix, mirror.pulls, mirror.source) for mirror in read.mirrors} == {
         (SOURCE, "tag", False),
         (SOURCE, "digest", False),
@@ -544,7 +549,7 @@ def what_the_cluster_says_of_registries_counts(site: Site) -> None:
     }
     said: list[str] = []
     nothing = RegistryReader(
-        connect({"kubeconfig": str(cluster.kubeconfig_for("stranger"))}), said.append
+        connect(ConnectionRequest(kubeconfig=str(cluster.kubeconfig_for("stranger")))), said.append
     ).read()
     assert (nothing.mirrors, nothing.trusts) == ([], [])
     assert [sentence.partition(" may not be read")[0] for sentence in said] == [

@@ -73,35 +73,14 @@ class FileStore:
     def read(self, name: str) -> dict[str, str]:
         """The texts of a recipe by their path inside its folder; hidden files do not count. Raises
         InvalidInput."""
-        folder, bundle = self.path / name, {}
         if archives := self._archives(name):
             return self._unpacked(name, archives)
+        folder = self.path / name
+        bundle: dict[str, str] = {}
         for path in sorted(folder.rglob("*")):
             inside = path.relative_to(folder).as_posix()
-            hidden = any(part.startswith(".") for part in inside.split("/"))
-            if not path.is_file() or (hidden and inside != HELM_IGNORES):
-                continue
-            if path.stat().st_size > MAX_BYTES:
-                raise InvalidInput(
-                    f"{path} is too large", why=f"the limit is {MAX_BYTES} bytes", todo="split it"
-                )
-            if is_subchart(inside):
-                packed = chart_files(path.read_bytes(), str(path))
-                place = inside.removesuffix(".tgz")
-                bundle.update({f"{place}/{each}": text for each, text in packed.items()})
-                continue
-            try:
-                bundle[inside] = path.read_text(encoding="utf-8")
-            except OSError as error:
-                raise InvalidInput(
-                    f"{path} cannot be read", why=str(error.strerror), todo="check its rights"
-                ) from error
-            except UnicodeDecodeError as error:
-                if path.suffix not in TEXT_SUFFIXES:
-                    continue
-                raise InvalidInput(
-                    f"{path} is no UTF-8 text", why=str(error), todo="save it as UTF-8"
-                ) from error
+            if path.is_file() and is_of_recipe(inside):
+                bundle.update(_texts_of(path, inside))
         return bundle
 
     def _archives(self, name: str) -> list[Path]:
@@ -119,6 +98,36 @@ class FileStore:
                 todo="name one of them, without .tgz",
             )
         return chart_files(archives[0].read_bytes(), str(archives[0]))
+
+
+def is_of_recipe(inside: str) -> bool:
+    """Whether a file is part of its recipe, by its path in the recipe's folder."""
+    return inside == HELM_IGNORES or not any(part.startswith(".") for part in inside.split("/"))
+
+
+def _texts_of(path: Path, inside: str) -> dict[str, str]:
+    """The texts of one file by their paths: its own, those of a packed chart, or none where it need
+    not be text. Raises InvalidInput."""
+    if path.stat().st_size > MAX_BYTES:
+        raise InvalidInput(
+            f"{path} is too large", why=f"the limit is {MAX_BYTES} bytes", todo="split it"
+        )
+    if is_subchart(inside):
+        packed = chart_files(path.read_bytes(), str(path))
+        place = inside.removesuffix(".tgz")
+        return {f"{place}/{each}": text for each, text in packed.items()}
+    try:
+        return {inside: path.read_text(encoding="utf-8")}
+    except OSError as error:
+        raise InvalidInput(
+            f"{path} cannot be read", why=str(error.strerror), todo="check its rights"
+        ) from error
+    except UnicodeDecodeError as error:
+        if path.suffix not in TEXT_SUFFIXES:
+            return {}
+        raise InvalidInput(
+            f"{path} is no UTF-8 text", why=str(error), todo="save it as UTF-8"
+        ) from error
 
 
 FOLDER = "file://"

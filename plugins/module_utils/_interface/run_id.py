@@ -10,7 +10,7 @@ import re
 _STARTED = re.compile(r" started \w+ for ")
 
 
-def make_run_id(user: str, machine: str, what: str, pid: int, started: str, host: str) -> str:
+def make_run_id(*, user: str, machine: str, what: str, pid: int, started: str, host: str) -> str:
     """The name of a run. started: the process's start in clock ticks, which tells it from an older
     one of that pid."""
     return f"{user}@{machine} {what} pid {pid} started {started} for {host}"

@@ -12,7 +12,7 @@ from pathlib import PurePosixPath
 from .._charts.chart_archive import charts_among, is_subchart, texts_of
 from .._charts.recipe_files import is_recipe
 from .._errors import InvalidInput
-from .recipe_store import HELM_IGNORES, MAX_BYTES, TEXT_SUFFIXES
+from .recipe_store import MAX_BYTES, TEXT_SUFFIXES, is_of_recipe
 
 
 @dataclass(frozen=True)
@@ -63,11 +63,7 @@ class TextStore:
             for path, text in self.files.items()
             if path.startswith(f"{name}/")
         }
-        return {
-            path: text
-            for path, text in inside.items()
-            if path == HELM_IGNORES or not any(part.startswith(".") for part in path.split("/"))
-        }
+        return {path: text for path, text in inside.items() if is_of_recipe(path)}
 
 
 def _is_one(files: Iterable[str]) -> bool:

@@ -9,10 +9,10 @@ What has to wait until something is proven is made by the walk over the nodes.""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Optional
 
-from .._cluster.api_client.client import connect
+from .._cluster.api_client.client import Client, connect
 from .._cluster.api_client.connection_request import ConnectionRequest
 from .._cluster.executing import execute
 from .._json import Obj
@@ -25,6 +25,7 @@ from . import validate
 from .apply_plan import ApplyPlanner, Planned, PlanRequest
 from .apply_result import ApplyResult, with_report
 from .cleanup import remove
+from .cleanup.remove import RemovalRequest
 from .desired import Desired
 from .later_changes import LaterChanges
 from .on_nodes.adopted_pods import label_pods
@@ -33,6 +34,7 @@ from .preflight import refuse_missing_rights
 from .preparation.foreign import refuse_foreign_plugin, refuse_rival_plugins, refuse_rivals
 from .preparation.image_facts import ImageRequest
 from .preparation.prepare import (
+    Prepared,
     StateChoice,
     choose,
     prepare,
@@ -60,23 +62,18 @@ class AppliedStates(StateChoice):
 
 @dataclass(frozen=True, kw_only=True)
 class StateApplyRequest:
-    """Which states to apply, or to remove, and how.
-
-    discovery: the result of nfd_info. force: remove also what is in use. wait_timeout: seconds until
-    removed objects have to be gone.
-    """
+    """Which states to apply, or to remove, and how. discovery: the result of nfd_info."""
 
     connection: ConnectionRequest
     given: RecipeRequest
     run_id: Optional[str] = None
-    choice: AppliedStates
+    choice: AppliedStates = field(default_factory=AppliedStates)
     state: Literal["present", "absent"] = "present"
     discovery: Optional[Mapping[str, Any]] = None
-    images: ImageRequest
-    membership: MembershipRequest
-    planning: PlanRequest
-    force: bool = False
-    wait_timeout: int = 300
+    images: ImageRequest = field(default_factory=ImageRequest)
+    membership: MembershipRequest = field(default_factory=MembershipRequest)
+    planning: PlanRequest = field(default_factory=PlanRequest)
+    removal: RemovalRequest = field(default_factory=RemovalRequest)
     proving: ProofRequest
 
 
@@ -87,15 +84,21 @@ def run(request: StateApplyRequest, context: RunContext) -> Obj:
     prepared = prepare(request.given, context, client, complete=present)
     tags = Tags.of(request.choice.tags, request.choice.skip_tags)
     chosen = choose(prepared.recipe, request.choice.states, request.choice.role, tags)
-    if not present:
-        return remove.states(
-            client,
-            prepared,
-            chosen,
-            context,
-            force=request.force,
-            timeout_s=float(request.wait_timeout),
-        )
+    if present:
+        return _apply(client, prepared, chosen, tags, request, context)
+    return remove.states(client, prepared, chosen, request.removal, context)
+
+
+def _apply(
+    client: Client,
+    prepared: Prepared,
+    chosen: list[State],
+    tags: Tags,
+    request: StateApplyRequest,
+    context: RunContext,
+) -> Obj:
+    """Settle which states are applied, and which of them are waited for: at least those that are
+    here only since others require them."""
     if not request.discovery and not tags.given:
         tell_differences(prepared, context)
     applied = chosen
@@ -199,10 +202,10 @@ class _Application:
         later = LaterChanges(
             self._client,
             staged,
-            self._planner.plan_stage,
-            self._lock.take,
-            self._lock.before_write,
-            self._context.clock,
+            plan_again=self._planner.plan_stage,
+            take_lock=self._lock.take,
+            guard=self._lock.before_write,
+            clock=self._context.clock,
         )
         return replace(planned, changes=made), later
 

@@ -39,6 +39,7 @@ class LaterChanges:
         self,
         client: Client,
         staged: Staged,
+        *,
         plan_again: Callable[[Stage], Sequence[Change]],
         take_lock: Callable[[], object],
         guard: Callable[[], None],

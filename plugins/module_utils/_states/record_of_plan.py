@@ -1,8 +1,7 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The record that is written before a plan is carried out, so that a later run finds all of it again.
-Pure."""
+"""The record that is written before a plan is carried out, so that a later run finds all of it again."""
 
 from __future__ import annotations
 

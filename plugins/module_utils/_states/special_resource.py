@@ -7,13 +7,12 @@ enabled."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, Optional
 
 from .._cluster.api_client.client import Client, connect
 from .._cluster.api_client.connection_request import ConnectionRequest
 from .._cluster.api_client.rights import CLUSTER, Right
-from .._cluster.api_objects.change_report import name_some
 from .._cluster.api_objects.changes import Change
 from .._cluster.api_objects.labels import BUILD_LABEL, PART_OF_LABEL, RECIPE_LABEL, VALIDATION_LABEL
 from .._cluster.api_objects.objects import ObjectKey, key_of
@@ -21,23 +20,19 @@ from .._cluster.executing import execute
 from .._cluster.removal import delete_and_wait
 from .._errors import EnablementError, InvalidInput
 from .._json import Obj
-from .._recipes.loading.lookups import is_looked_up
 from .._runs.context import RunContext
 from .._runs.guard import Guard
 from .._runs.task import Task
-from .._times import timestamp
-from . import phase_events
 from .cleanup.prune import DEFINITION
-from .cleanup.removal_report import brought_definitions, find_kept, report_removal
+from .cleanup.removal_report import KeepReason, brought_definitions, find_kept, report_removal
 from .on_nodes.leftovers import clear_marks, find_marked
 from .preparation.prepare import Prepared, prepare
 from .preparation.recipe_request import RecipeRequest
 from .priority_classes import owned_classes
-from .record import adopted, image_entries, record_spec, record_store
+from .record import adopted, record_spec, record_store
 from .record.crd import API_VERSION, KIND, NAME, RECORD
-from .record.record_status import in_public, make_status, with_last_check, with_proven
+from .record_writer import write_report
 
-_LAST_CHECK = "lastChecked"
 _OF_RUNS = (
     ("batch/v1", "Job", BUILD_LABEL),
     ("build.openshift.io/v1", "BuildConfig", BUILD_LABEL),
@@ -96,126 +91,109 @@ def run(request: SpecialResourceRequest, context: RunContext) -> Obj:
     return write_report(client, prepared, prepared.record, report, context)
 
 
-def write_report(
-    client: Client,
-    prepared: Prepared,
-    live: Obj | None,
-    report: Mapping[str, Any],
-    context: RunContext,
-) -> Obj:
-    """Make the record say what a validation found. live: the record as it is."""
-    if live is None and context.check_mode:
-        created = context.tell(f"would create SpecialResource {prepared.recipe.name}")
-        return {"changed": True, "message": "the record would be created", **created}
-    guard = Guard(client, prepared.recipe.name, context)
-    spec = prepared.spec
-    changed = asked = live is None or live.get("spec") != spec
-    if changed and not context.check_mode:
-        guard.before_write()
-        record_store.ensure_definition(client)
-        live = record_store.write(
-            client, record_spec.with_spec(live, prepared.recipe.name, prepared.applyset_id, spec)
-        )
-    if live is None:
-        return {"changed": True}
-    before = live.get("status") or {}
-    known = {**before, "images": image_entries.of_states(live, _looked_up(prepared))}
-    now = timestamp(context.clock())
-    generation = int(live["metadata"].get("generation", 1))
-    seen = in_public(report, context.masked)
-    found = make_status(seen, known, generation, now, prepared.versions)
-    status = with_last_check(with_proven(found, seen, spec, now), before, now)
-    news = {key for key in status.keys() | before.keys() if status.get(key) != before.get(key)}
-    changed = changed or bool(news - {_LAST_CHECK})
-    if context.check_mode:
-        pass
-    elif news == {_LAST_CHECK}:
-        record_store.confirm(client, prepared.recipe.name, now)
-    elif news:
-        guard.before_write()
-        # A CRD of an older version would drop what it does not know.
-        record_store.ensure_definition(client)
-        live = record_store.write_status(client, prepared.recipe.name, status)
-        said = phase_events.of_record(
-            live, before.get("phase", ""), status["phase"], status["message"]
-        )
-        phase_events.say(client, [said] if said else [], context)
-    result: Obj = {"changed": changed, "status": status}
-    if changed:
-        verb = "would update" if context.check_mode else "updated"
-        fields = _differing(before, status, {"spec"} if asked else set())
-        result |= context.tell(f"{verb} SpecialResource {prepared.recipe.name}: {fields}")
-    return result
+@dataclass(frozen=True)
+class ResourceRemoval:
+    """What is left of a special resource once its states are gone.
 
+    marked: the nodes that carry its marks. restored: what becomes again what it was before. stages:
+    what is deleted, one after another. kept: what stays, and why.
+    """
 
-def _differing(before: Obj, status: Obj, others: Set[str]) -> str:
-    """The fields of the record that changed: "phase waiting -> ready, message, states"."""
-    fields = {key for key in status if status[key] != before.get(key)} if before else set()
-    names = name_some({*fields, *others} - {"phase", _LAST_CHECK})
-    old, new = before.get("phase", "(none)"), status["phase"]
-    return ", ".join(filter(None, [f"phase {old} -> {new}" if old != new else "", names]))
+    marked: Sequence[Obj]
+    restored: Sequence[Change]
+    stages: Sequence[Sequence[ObjectKey]]
+    kept: Sequence[KeepReason]
 
+    @property
+    def going(self) -> list[ObjectKey]:
+        """All that is deleted."""
+        return [key for keys in self.stages for key in keys]
 
-def _looked_up(prepared: Prepared) -> set[str]:
-    """The states whose images are looked up; of others the record has nothing to say any more."""
-    return {state.name for state in prepared.recipe.states.values() if is_looked_up(state)}
+    @property
+    def given_back(self) -> list[ObjectKey]:
+        """All that becomes again what it was."""
+        return [change.key for change in self.restored]
 
 
 def _remove(
     client: Client, prepared: Prepared, request: SpecialResourceRequest, context: RunContext
 ) -> Obj:
     """Labels and annotations off the nodes, what was taken over given back, what is left of runs
-    and the namespaces that enabling made, then the record, and the CRD on request.
-
-    The record goes last: what a run that is killed on the way leaves to do, the next one knows from
-    it alone.
-    """
+    and the namespaces that enabling made, then the record, and the CRD on request."""
     name, write = prepared.recipe.name, not context.check_mode
-    served = client.serves(API_VERSION, KIND)
-    record = record_store.read(client, name) if served else None
-    restored = _taken_over(client, prepared, record)
-    given_back = [change.key for change in restored]
-    marked = find_marked(client, name)
-    left = _left_by_runs(client, prepared) + _left_by_pods(client, prepared, marked)
-    left += owned_classes(client, prepared.applyset_id)
-    stages = [left + _made_namespaces(client, prepared, record)]
-    if request.delete_definitions:
-        stages.append(_brought(client, prepared, record, given_back))
-    stages.append([ObjectKey(API_VERSION, KIND, "", name)] if record is not None else [])
-    if request.delete_crd and served:
-        _refuse_while_others_exist(client, name)
-        stages.append([ObjectKey(*DEFINITION, "", NAME)])
-    going = [key for keys in stages for key in keys]
+    removal = _plan_removal(client, prepared, request)
     guard = Guard(client, name, context)
-    kept = (
-        find_kept(client, prepared, record, {*going, *given_back})
-        if going or restored or marked
-        else []
-    )
-    nodes = sorted(clear_marks(client, name, marked, guard.before_write, write))
+    nodes = sorted(clear_marks(client, name, removal.marked, guard.before_write, write=write))
     if write:
-        execute(client, restored, guard=guard.before_write)
-    for keys in filter(None, stages):
-        if write:
-            delete_and_wait(
-                client, keys, timeout=float(request.wait_timeout), guard=guard.before_write
-            )
+        execute(client, removal.restored, guard=guard.before_write)
+        timeout_s = float(request.wait_timeout)
+        for keys in filter(None, removal.stages):
+            delete_and_wait(client, keys, timeout=timeout_s, guard=guard.before_write)
     lines = report_removal(
-        going, given_back, nodes, kept, would=not write, named=context.verbosity > 0
+        removal.going,
+        removal.given_back,
+        nodes,
+        removal.kept,
+        would=not write,
+        named=context.verbosity > 0,
     )
     return {
         "changed": bool(lines),
-        "removed": [*(f"marks of node {node}" for node in nodes), *map(str, going)],
-        "restored": [str(key) for key in given_back],
+        "removed": [*(f"marks of node {node}" for node in nodes), *map(str, removal.going)],
+        "restored": [str(key) for key in removal.given_back],
         "kept": [
-            {"object": str(entry.key), "reason": entry.reason, "todo": entry.todo} for entry in kept
+            {"object": str(entry.key), "reason": entry.reason, "todo": entry.todo}
+            for entry in removal.kept
         ],
         **(context.tell("\n".join(lines)) if lines else {}),
     }
 
 
+def _plan_removal(
+    client: Client, prepared: Prepared, request: SpecialResourceRequest
+) -> ResourceRemoval:
+    """Find all that is left."""
+    name = prepared.recipe.name
+    served = client.serves(API_VERSION, KIND)
+    record = record_store.read(client, name) if served else None
+    restored = _taken_over(client, prepared, record)
+    marked = find_marked(client, name)
+    brought: list[ObjectKey] = []
+    if request.delete_definitions:
+        brought = _brought(client, prepared, record, {change.key for change in restored})
+    stages = _stages(client, prepared, record, marked, brought)
+    if request.delete_crd and served:
+        _refuse_while_others_exist(client, name)
+        stages.append([ObjectKey(*DEFINITION, "", NAME)])
+    found = ResourceRemoval(marked, restored, stages, ())
+    if not (found.going or restored or marked):
+        return found
+    kept = find_kept(client, prepared, record, {*found.going, *found.given_back})
+    return replace(found, kept=kept)
+
+
+def _stages(
+    client: Client,
+    prepared: Prepared,
+    record: Obj | None,
+    marked: Sequence[Obj],
+    brought: list[ObjectKey],
+) -> list[list[ObjectKey]]:
+    """What is deleted, one after another; brought: the CRDs among it.
+
+    The record goes last: what a run that is killed on the way leaves to do, the next one knows from
+    it alone.
+    """
+    left = _left_by_runs(client, prepared) + _left_by_pods(client, prepared, marked)
+    left += owned_classes(client, prepared.applyset_id)
+    stages = [left + _made_namespaces(client, prepared, record), brought]
+    if record is not None:
+        stages.append([ObjectKey(API_VERSION, KIND, "", prepared.recipe.name)])
+    return stages
+
+
 def _brought(
-    client: Client, prepared: Prepared, record: Obj | None, given_back: Sequence[ObjectKey]
+    client: Client, prepared: Prepared, record: Obj | None, given_back: Set[ObjectKey]
 ) -> list[ObjectKey]:
     """The CRDs that the recipe brought, but for those that were there before."""
     found = [key_of(live) for live in brought_definitions(client, prepared, record)]

@@ -138,20 +138,29 @@ def _turn(
 ) -> tuple[Membership, tuple[str, ...], ProvenOn] | None:
     """Whose change it is, what has to be proven before it, and on which nodes; None where it
     need not wait."""
-    if change.action == "unchanged":
-        return None
     if change.action in _TAKING:
         owner = _owner(change)
         return (owner, (owner.state,), ProvenOn.ALL) if owner.state in replaced else None
-    manifest = change.desired or change.after or {"kind": ""}
-    if member is None or not (acts(manifest) or manifest["kind"] == "DaemonSet"):
+    if change.action == "unchanged" or member is None:
         return None
-    foundation = order.stands_on(member.state) & replaced
+    return _turn_of_wanted(change, member, order, replaced)
+
+
+def _turn_of_wanted(
+    change: Change, member: Membership, order: StateOrder, replaced: Set[str]
+) -> tuple[Membership, tuple[str, ...], ProvenOn] | None:
+    """The same for what is made or changed: its version before stays until what it stands on is
+    proven anew, and what acts waits for what its state requires."""
+    manifest = change.desired or change.after or {"kind": ""}
+    has_pods = acts(manifest) or manifest["kind"] == "DaemonSet"
+    foundation = order.stands_on(member.state) & replaced if has_pods else set()
     if foundation and change.action != "create":
         return member, tuple(sorted(foundation)), ProvenOn.ALL
     requires = order.requires.get(member.state, ())
+    if not requires or not acts(manifest):
+        return None
     on = ProvenOn.ALL_THAT_CAN if member.state in order.last else ProvenOn.FIRST
-    return (member, requires, on) if requires and acts(manifest) else None
+    return member, requires, on
 
 
 def members_of(objects: Mapping[str, Sequence[Any]]) -> dict[ObjectKey, Membership]:

@@ -32,6 +32,9 @@ from ansible_collections.hardware.enablement.plugins.module_utils._builds.settin
 from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_client.client import (
     connect,
 )
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_client.connection_request import (
+    ConnectionRequest,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_objects.labels import (
     BUILD_LABEL,
 )
@@ -298,7 +301,7 @@ def an_air_gap(site: Site) -> None:
         secret = {"metadata": {"name": "source"}, "stringData": {".dockerconfigjson": auths}}
         body = {**secret, "type": "kubernetes.io/dockerconfigjson"}
         site.cluster.api.create(f"/api/v1/namespaces/{NAMESPACE}/secrets", body)
-        client = connect({"kubeconfig": str(site.cluster.kubeconfig)})
+        client = connect(ConnectionRequest(kubeconfig=str(site.cluster.kubeconfig)))
         own = BuildSettings(
             "kmod", "image", NAMESPACE, pull_secrets=("source",), timeout=60, grace=3
         )

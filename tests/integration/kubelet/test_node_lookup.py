@@ -21,6 +21,9 @@ from ansible_collections.hardware.enablement.plugins.module_utils._builds.settin
 from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_client.client import (
     connect,
 )
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_client.connection_request import (
+    ConnectionRequest,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils._errors import EnablementError
 from tests.cluster import Cluster
 from tests.cluster.paths import registry_folder
@@ -62,7 +65,7 @@ def settings(bench: Bench, registry: Registry) -> BuildSettings:
 
 def lookup(bench: Bench, settings: BuildSettings, *, dry: bool = False) -> NodeLookup:
     """By the first real node."""
-    client = connect({"kubeconfig": str(bench.cluster.kubeconfig)})
+    client = connect(ConnectionRequest(kubeconfig=str(bench.cluster.kubeconfig)))
     nodes = {"amd64": bench.cluster.workers[0]}
     return NodeLookup(client, settings, nodes, lambda: None, time.time, dry=dry)
 

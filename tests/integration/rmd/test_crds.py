@@ -16,6 +16,9 @@ from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_c
     Client,
     connect,
 )
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_client.connection_request import (
+    ConnectionRequest,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils._rmd.objects.operator_crds import (
     ensure_definitions,
 )
@@ -98,7 +101,7 @@ def workload(name: str, spec: dict[str, Any]) -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def client(cluster: Cluster) -> Client:
-    made = connect({"kubeconfig": str(cluster.kubeconfig)})
+    made = connect(ConnectionRequest(kubeconfig=str(cluster.kubeconfig)))
     assert ensure_definitions(made) is True
     return made
 

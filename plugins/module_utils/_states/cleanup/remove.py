@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 from ..._cluster.api_client.client import Client
 from ..._cluster.api_objects.changes import Change
@@ -20,6 +22,7 @@ from ..._json import Obj
 from ..._recipes.loading.recipe import State
 from ..._runs.context import RunContext
 from ..._runs.guard import Guard
+from ..._schema.requests import ParameterGroup
 from ..on_nodes.holders import find_holders, in_words
 from ..on_nodes.leftovers import find_marked
 from ..preparation.prepare import Prepared
@@ -31,49 +34,45 @@ from .removal_order import removal_stages
 from .removal_report import report_removal
 
 
+@dataclass(frozen=True)
+class RemovalRequest(ParameterGroup):
+    """force: also where devices are in use, or something depends on them. wait_timeout: seconds until
+    all has to be gone."""
+
+    force: bool = False
+    wait_timeout: int = 300
+
+
 def states(
     client: Client,
     prepared: Prepared,
     chosen: Sequence[State],
+    request: RemovalRequest,
     context: RunContext,
-    *,
-    force: bool,
-    timeout_s: float,
 ) -> Obj:
     """Remove the chosen states' objects; Namespaces and CRDs stay, and so does what another state
-    owns. force: also where they are in use, or something depends on them."""
+    owns."""
     record = record_store.read(client, prepared.recipe.name)
-    if not force:
+    if not request.force:
         refuse_while_needed(client, prepared.recipe.name, prepared.recipe.recipe)
         refuse_while_used(client, prepared)
     names = [state.name for state in chosen]
     names += gone_states(prepared, names, record)
-    live = find_owned(client, prepared, names, record)
-    keys = [key for key in live if key.kind not in NEVER]
-    taken_over = adopted.read(record)
-    changes = [adopted.removal(key, live[key], taken_over) for key in keys]
-    gone = [change for change in changes if change.action == "delete"]
-    restored = [change for change in changes if change.action == "restore"]
+    removal = _plan(client, prepared, names, record)
+    changes = removal.changes
     if changes and not context.check_mode:
-        guard = Guard(client, prepared.recipe.name, context)
-        guard.before_write()
-        deadline = time.monotonic() + timeout_s
-        stages = removal_stages([change.key for change in gone], live, prepared.recipe)
-        for stage in stages:
-            left_s = max(deadline - time.monotonic(), 0)
-            delete_and_wait(client, stage, timeout=left_s, guard=guard.before_write)
-        execute(client, restored, guard=guard.before_write)
+        _carry_out(removal, client, prepared, context, float(request.wait_timeout))
     result: Obj = {
         "changed": bool(changes),
-        "states": [{"name": name, "changes": _rows(name, changes, live)} for name in names],
+        "states": [{"name": name, "changes": removal.rows(name)} for name in names],
         "release_role": prepared.recipe.release_role,
     }
     if context.diff:
         result["diff"] = context.diff_of(changes)
     elif changes:
         lines = report_removal(
-            [change.key for change in gone],
-            [change.key for change in restored],
+            [change.key for change in removal.gone],
+            [change.key for change in removal.restored],
             named=context.verbosity > 0,
             would=context.check_mode,
         )
@@ -81,15 +80,58 @@ def states(
     return result
 
 
-def _rows(
-    state: str, changes: Sequence[Change], live: Mapping[ObjectKey, Obj]
-) -> list[dict[str, str]]:
-    """The changes to a state's objects."""
-    return [
-        {"action": change.action, "object": str(change.key)}
-        for change in changes
-        if state_of(live[change.key]) == state
-    ]
+@dataclass(frozen=True)
+class PlannedRemoval:
+    """What goes or is given back, of objects as they are (live)."""
+
+    changes: Sequence[Change]
+    live: Mapping[ObjectKey, Obj]
+
+    @property
+    def gone(self) -> list[Change]:
+        """What is deleted."""
+        return [change for change in self.changes if change.action == "delete"]
+
+    @property
+    def restored(self) -> list[Change]:
+        """What was there before us, and becomes again what it was."""
+        return [change for change in self.changes if change.action == "restore"]
+
+    def rows(self, state: str) -> list[dict[str, str]]:
+        """The changes to a state's objects."""
+        return [
+            {"action": change.action, "object": str(change.key)}
+            for change in self.changes
+            if state_of(self.live[change.key]) == state
+        ]
+
+
+def _plan(
+    client: Client, prepared: Prepared, names: Sequence[str], record: Mapping[str, Any] | None
+) -> PlannedRemoval:
+    """What the named states own."""
+    live = find_owned(client, prepared, names, record)
+    keys = [key for key in live if key.kind not in NEVER]
+    taken_over = adopted.read(record)
+    return PlannedRemoval([adopted.removal(key, live[key], taken_over) for key in keys], live)
+
+
+def _carry_out(
+    removal: PlannedRemoval,
+    client: Client,
+    prepared: Prepared,
+    context: RunContext,
+    timeout_s: float,
+) -> None:
+    """Take the lock, delete in stages, waiting for each, and give back what was taken over."""
+    guard = Guard(client, prepared.recipe.name, context)
+    guard.before_write()
+    deadline = time.monotonic() + timeout_s
+    going = [change.key for change in removal.gone]
+    for stage in removal_stages(going, removal.live, prepared.recipe):
+        left_s = max(deadline - time.monotonic(), 0)
+        delete_and_wait(client, stage, timeout=left_s, guard=guard.before_write)
+    execute(client, removal.restored, guard=guard.before_write)
 
 
 def refuse_while_used(client: Client, prepared: Prepared) -> None:

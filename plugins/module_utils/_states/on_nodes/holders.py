@@ -12,6 +12,7 @@ from typing import Any
 from ..._cluster.api_client.client import Client
 from ..._cluster.api_client.rights import CLUSTER, Right
 from ..._cluster.api_objects.labels import RECIPE_LABEL
+from ..._json import Obj
 from ..preparation.prepare import Prepared
 from .claiming_pods import ClaimingPods
 
@@ -46,18 +47,24 @@ def find_holders(
     """
     if nodes is not None and not nodes:
         return {}
-    bound = f"spec.nodeName={next(iter(nodes))}" if nodes and len(nodes) == 1 else "spec.nodeName!="
-    pods = client.list(client.kind("v1", "Pod"), fields=f"{LIVING},{bound}", kept=_KEPT).items
+    pods = _living_pods(client, nodes)
     claiming = ClaimingPods(client, prepared.device_access.dra_drivers).among(pods)
     found: dict[str, list[str]] = defaultdict(list)
     for pod in pods:
         metadata, node = pod["metadata"], pod["spec"].get("nodeName")
-        own = (metadata.get("labels") or {}).get(RECIPE_LABEL) == prepared.recipe.name
-        if not node or own or not (nodes is None or node in nodes):
+        if not node or (nodes is not None and node not in nodes):
             continue
-        if any(map(prepared.serves, asked_for(pod["spec"]))) or metadata.get("uid") in claiming:
+        if (metadata.get("labels") or {}).get(RECIPE_LABEL) == prepared.recipe.name:
+            continue
+        if metadata.get("uid") in claiming or any(map(prepared.serves, asked_for(pod["spec"]))):
             found[node].append(f"{metadata['namespace']}/{metadata['name']}")
     return {node: sorted(names) for node, names in sorted(found.items())}
+
+
+def _living_pods(client: Client, nodes: Set[str] | None) -> list[Obj]:
+    """The pods that are bound to nodes and have not ended; of a single node only its own are sent."""
+    bound = f"spec.nodeName={next(iter(nodes))}" if nodes and len(nodes) == 1 else "spec.nodeName!="
+    return client.list(client.kind("v1", "Pod"), fields=f"{LIVING},{bound}", kept=_KEPT).items
 
 
 def asked_for(spec: Mapping[str, Any]) -> set[str]:

@@ -22,7 +22,7 @@ from .node_upgrades import write_upgrade
 
 
 def clear_marks(
-    client: Client, recipe: str, nodes: Iterable[Obj], guard: Callable[[], None], write: bool
+    client: Client, recipe: str, nodes: Iterable[Obj], guard: Callable[[], None], *, write: bool
 ) -> dict[str, Obj]:
     """Take our marks off nodes, and our taints; returns the patches of the marks by node."""
     found = {node["metadata"]["name"]: marks_of(node, recipe) for node in nodes}

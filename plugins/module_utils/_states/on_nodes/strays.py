@@ -11,7 +11,7 @@ person says so."""
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ..._cluster.api_client.client import Client
@@ -27,6 +27,7 @@ from ..._times import seconds
 from ..preparation.prepare import Prepared
 from .holders import find_holders, in_words
 
+_RELEASED = "release_nodes names it"
 _LEFT_OUT = "the options leave it out (node_selector, hardware_labels)"
 
 
@@ -90,40 +91,54 @@ def find_strays(
     selector, chosen = prepared.selector, labels_of_persons(prepared.options)
     _refuse_to_release(matching.intersection(request.release_nodes))
     watched = stray_selectors(fact_label(prepared.recipe.name, KERNEL), selector, chosen)
-    kind = client.kind("v1", "Node")
-    listed = {
-        node["metadata"]["name"]: node
-        for labels in watched
-        for node in client.list(kind, labels=labels, leanly=True).items
-    }
+    listed = _list(client, watched)
     stands = {
         name: standing(node["metadata"].get("labels") or {}, selector, chosen)
         for name, node in listed.items()
     }
     objects = {name: listed[name] for name in sorted(listed) if stands[name] is not Standing.HAS}
-    leaving = {name: _LEFT_OUT for name in objects if stands[name] is Standing.LEFT_OUT}
-    leaving |= {name: "release_nodes names it" for name in objects if name in request.release_nodes}
+    leaving = _leaving_at_once(objects, stands, request.release_nodes)
     lost = objects.keys() - leaving.keys()
     held, now, grace = (
         find_holders(client, prepared, lost),
         clock(),
         float(request.vanished_grace),
     )
+    lacks = _text(selector, chosen)
     vanished: dict[str, Vanished] = {}
     for name in sorted(lost):
-        noted = (objects[name]["metadata"].get("annotations") or {}).get(
-            vanished_annotation(prepared.recipe.name)
-        )
-        since = seconds(noted) or now
+        since = _noted(objects[name], prepared.recipe.name) or now
         # Where no node has the hardware at all, rather Node Feature Discovery is broken.
         over = now - since >= grace if matching else request.allow_empty
         if over and name not in held:
-            leaving[name] = f"{_text(selector, chosen)}, and nothing holds a device there"
+            leaving[name] = f"{lacks}, and nothing holds a device there"
         else:
-            vanished[name] = Vanished(
-                since, f"{_text(selector, chosen)}; {_stays(held.get(name), grace)}"
-            )
+            vanished[name] = Vanished(since, f"{lacks}; {_stays(held.get(name), grace)}")
     return Strays(selector, chosen, watched, vanished, leaving, objects)
+
+
+def _list(client: Client, watched: Sequence[str]) -> dict[str, Obj]:
+    """The Node objects that any of the label selectors finds, by name."""
+    kind = client.kind("v1", "Node")
+    return {
+        node["metadata"]["name"]: node
+        for labels in watched
+        for node in client.list(kind, labels=labels, leanly=True).items
+    }
+
+
+def _leaving_at_once(
+    names: Collection[str], stands: Mapping[str, Standing], released: Sequence[str]
+) -> dict[str, str]:
+    """The nodes that a person takes out, and by what."""
+    left_out = {name: _LEFT_OUT for name in names if stands[name] is Standing.LEFT_OUT}
+    return left_out | {name: _RELEASED for name in names if name in released}
+
+
+def _noted(node: Obj, recipe: str) -> float | None:
+    """Since when a node has lost its labels, as an earlier run has noted it there."""
+    annotations = node["metadata"].get("annotations") or {}
+    return seconds(annotations.get(vanished_annotation(recipe)))
 
 
 def refuse_left_out_in_use(client: Client, prepared: Prepared, strays: Strays) -> None:

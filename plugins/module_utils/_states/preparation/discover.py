@@ -24,6 +24,7 @@ from ..._nodes.selectors import label_selector
 from ..._recipes.loading.lookups import is_looked_up
 from ..._runs.context import RunContext
 from ..._runs.task import Task
+from ..._schema.requests import ParameterGroup
 from .empty import gather
 from .platform import cluster_facts, machine_config_objects, node_selectors
 from .prepare import Prepared, prepare, tell_differences
@@ -146,15 +147,10 @@ def discover_nothing(client: Client, selector: Selector, newest: str | None = No
     )
 
 
-@dataclass(frozen=True, kw_only=True)
-class NfdInfoRequest:
-    """Whose nodes to find: a recipe's, or those that a selector matches, with their resources.
+@dataclass(frozen=True)
+class OptionalRecipe(ParameterGroup):
+    """A recipe with what is given of it, where one is named."""
 
-    nfd_age: also when NFD last told something new. settle: seconds between two lists that have to
-    be the same; 0 for one list.
-    """
-
-    connection: ConnectionRequest
     recipe: Optional[str] = None
     recipe_dir: Optional[str] = None
     bundle: Optional[Mapping[str, str]] = None
@@ -162,14 +158,9 @@ class NfdInfoRequest:
     pools: Optional[Sequence[Mapping[str, Any]]] = None
     namespace: Optional[str] = None
     instance: Optional[str] = None
-    selector: Optional[Selector] = None
-    resources: Sequence[str] = ()
-    nfd_age: bool = False
-    settle: int = 0
 
-    @property
-    def given(self) -> RecipeRequest | None:
-        """The recipe with what is given of it, where one is named."""
+    def named(self) -> RecipeRequest | None:
+        """The recipe; None where none is named."""
         if not self.recipe:
             return None
         return RecipeRequest(
@@ -182,51 +173,87 @@ class NfdInfoRequest:
         )
 
 
+@dataclass(frozen=True)
+class NfdInfoRequest:
+    """Whose nodes to find: a recipe's, or those that a selector matches, with their resources.
+
+    nfd_age: also when NFD last told something new. settle: seconds between two lists that have to
+    be the same; 0 for one list.
+    """
+
+    connection: ConnectionRequest
+    given: OptionalRecipe
+    selector: Optional[Selector] = None
+    resources: Sequence[str] = ()
+    nfd_age: bool = False
+    settle: int = 0
+
+
+@dataclass(frozen=True)
+class NodeSearch:
+    """Which nodes are searched, and what their recipe says besides: what differs from its record, the
+    states whose images are looked up, the recipes that it depends on, its taints."""
+
+    selector: Selector
+    resources: Sequence[str]
+    grouping: Grouping | None = None
+    differences: Sequence[str] = ()
+    image_states: Sequence[str] = ()
+    depends: Sequence[str] = ()
+    taints: Sequence[Obj] = ()
+
+
 def run(request: NfdInfoRequest, context: RunContext) -> Obj:
     """nfd_info: facts about the nodes that a selector, or a recipe's, matches. Reads only."""
-    if not request.recipe and not request.selector:
+    given = request.given.named()
+    if given is None and not request.selector:
         raise InvalidInput(
             "no nodes can be found",
             why="neither selector nor recipe is given",
             todo="name a recipe (-e hardware_enablement_recipe=nvidia-gpu), or give a selector",
         )
     client = connect(request.connection)
-    differences: tuple[str, ...] = ()
-    image_states: list[str] = []
-    depends: list[str] = []
-    taints: list[Obj] = []
-    grouping = None
-    if request.given:
-        prepared = prepare(request.given, context, client)
-        tell_differences(prepared, context)
-        differences = prepared.differences
-        states = prepared.recipe.states.values()
-        image_states = [state.name for state in states if is_looked_up(state)]
-        depends = [dependency.name for dependency in prepared.recipe.depends]
-        taints = [dict(taint.to_object()) for taint in prepared.taints]
-        grouping = grouping_of(client, prepared)
-        selector: Selector = prepared.selector
-        resources: Sequence[str] = prepared.recipe.resources
-    else:
-        selector, resources = request.selector or (), request.resources
-    settle = float(request.settle)
-    nodes = list_settled_nodes(client, selector, settle) if settle else list_nodes(client, selector)
+    search = NodeSearch(request.selector or (), request.resources)
+    if given:
+        search = _search_of(client, prepare(given, context, client), context)
+    nodes = (
+        list_settled_nodes(client, search.selector, float(request.settle))
+        if request.settle
+        else list_nodes(client, search.selector)
+    )
     newest = newest_feature(client) if request.nfd_age else None
     if nodes:
-        discovery = discover(nodes, selector, resources, newest=newest, grouping=grouping)
+        discovery = discover(
+            nodes, search.selector, search.resources, newest=newest, grouping=search.grouping
+        )
     else:
-        discovery = discover_nothing(client, selector, newest)
-        discovery = replace(discovery, grouping=grouping or discovery.grouping)
+        discovery = discover_nothing(client, search.selector, newest)
+        discovery = replace(discovery, grouping=search.grouping or discovery.grouping)
         context.progress(discovery.nfd["message"])
     return {
         "changed": False,
         **discovery.to_dict(),
         "cluster": cluster_facts(client),
-        "differences": list(differences),
-        "image_states": image_states,
-        "depends": depends,
-        "taints": taints,
+        "differences": list(search.differences),
+        "image_states": list(search.image_states),
+        "depends": list(search.depends),
+        "taints": list(search.taints),
     }
+
+
+def _search_of(client: Client, prepared: Prepared, context: RunContext) -> NodeSearch:
+    """The search for a recipe's nodes; says what this run changes about its record."""
+    tell_differences(prepared, context)
+    recipe = prepared.recipe
+    return NodeSearch(
+        selector=prepared.selector,
+        resources=recipe.resources,
+        grouping=grouping_of(client, prepared),
+        differences=prepared.differences,
+        image_states=[state.name for state in recipe.states.values() if is_looked_up(state)],
+        depends=[dependency.name for dependency in recipe.depends],
+        taints=[dict(taint.to_object()) for taint in prepared.taints],
+    )
 
 
 TASK = Task(NfdInfoRequest, run)

@@ -7,7 +7,7 @@ first write."""
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import Any
 
@@ -143,22 +143,25 @@ def rivals_of(
     ours, others: DaemonSets; nodes: gives the labels of the nodes that ours serve.
     """
     images = {_image_name(container) for plugin in ours for container in _containers(plugin)}
-    patterns = [re.escape(name).replace(r"\*", "[A-Za-z0-9._-]+") for name in recipe.resources]
-    named = re.compile(rf"(?<![A-Za-z0-9.-])(?:{'|'.join(patterns)})(?![A-Za-z0-9._-])")
-    own = {key_of(plugin) for plugin in ours}
-    found = [
-        plugin
-        for plugin in others
-        if key_of(plugin) not in own
-        and any(
+    named, own = _naming(recipe.resources), {key_of(plugin) for plugin in ours}
+
+    def serves_ours(plugin: Obj) -> bool:
+        return any(
             _image_name(each) in images or named.search(_texts(each))
             for each in _containers(plugin)
         )
-    ]
+
+    found = [plugin for plugin in others if key_of(plugin) not in own and serves_ours(plugin)]
     there = nodes() if found else []
     return [
         str(key_of(plugin)) for plugin in found if any(_may_run(plugin, labels) for labels in there)
     ]
+
+
+def _naming(resources: Iterable[str]) -> re.Pattern[str]:
+    """What finds the name of a resource in a text, whatever its asterisks stand for."""
+    patterns = [re.escape(name).replace(r"\*", "[A-Za-z0-9._-]+") for name in resources]
+    return re.compile(rf"(?<![A-Za-z0-9.-])(?:{'|'.join(patterns)})(?![A-Za-z0-9._-])")
 
 
 def _pod(daemonset: Obj) -> Obj:

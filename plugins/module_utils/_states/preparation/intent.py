@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ..._errors import InvalidInput
@@ -60,24 +60,29 @@ def make_intent(
     """
     recorded: Mapping[str, Any] = (record or {}).get("spec") or {}
     _refuse_other_recipe(recipe, str(recorded.get("recipe") or ""))
-    if given is None and complete:
-        _refuse_lost_secrets(recipe, recorded)
-    options = _from_record(recipe, recorded, complete) if given is None else given
-    own = default_namespace(recipe)
-    where = namespace or str(recorded.get("namespace") or own)
-    parsed = (
-        parse_pools(_recorded_pools(recipe, recorded) if pools is None else pools)
-        if complete
-        else ()
+    options = _from_record(recipe, recorded, complete=complete) if given is None else given
+    found = Intent(
+        options=options,
+        namespace=namespace or str(recorded.get("namespace") or default_namespace(recipe)),
+        taints=parse_taints(recorded.get("taints") if taints is None else taints),
     )
-    wanted = parse_taints(recorded.get("taints") if taints is None else taints)
-    differences = (
-        _differences(recipe, recorded, options, where, parsed, wanted)
-        if recorded and complete
-        else ()
+    if not complete:
+        return found
+    found = _with_pools(
+        found, recipe, _recorded_pools(recipe, recorded) if pools is None else pools
     )
-    pool_options = {pool.name: of_pool(recipe, pool.name, options, pool.options) for pool in parsed}
-    return Intent(options, where, differences, parsed, pool_options, wanted)
+    if not recorded:
+        return found
+    return replace(found, differences=tuple(_differences(recipe, recorded, found)))
+
+
+def _with_pools(intent: Intent, recipe: Recipe, pools: Sequence[Mapping[str, Any]]) -> Intent:
+    """With pools as a person gives them, and all options of each."""
+    parsed = parse_pools(pools)
+    options = {
+        pool.name: of_pool(recipe, pool.name, intent.options, pool.options) for pool in parsed
+    }
+    return replace(intent, pools=parsed, pool_options=options)
 
 
 def _recorded_pools(recipe: Recipe, recorded: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
@@ -115,9 +120,13 @@ def _refuse_lost_secrets(recipe: Recipe, recorded: Mapping[str, Any]) -> None:
     )
 
 
-def _from_record(recipe: Recipe, recorded: Mapping[str, Any], complete: bool) -> dict[str, Any]:
+def _from_record(recipe: Recipe, recorded: Mapping[str, Any], *, complete: bool) -> dict[str, Any]:
+    """The record's options, each of its type; those that are not there any more count only for what
+    is rendered."""
     options = recorded.get("options") or {}
-    if not complete:
+    if complete:
+        _refuse_lost_secrets(recipe, recorded)
+    else:
         options = {name: value for name, value in options.items() if name in recipe.options}
     try:
         return resolve(recipe, options, complete=complete)
@@ -131,43 +140,51 @@ def _from_record(recipe: Recipe, recorded: Mapping[str, Any], complete: bool) ->
         ) from error
 
 
-def _differences(
-    recipe: Recipe,
-    recorded: Mapping[str, Any],
-    options: Mapping[str, Any],
-    namespace: str,
-    pools: Sequence[NodePool],
-    taints: Sequence[Taint],
-) -> tuple[str, ...]:
-    wanted = record_spec.make_spec(recipe, namespace, options, pools, taints=taints)
-    before, after = recorded.get("options") or {}, wanted["options"]
-    found = []
-    if namespace != recorded.get("namespace", namespace):
-        found.append(f"namespace: {recorded['namespace']} -> {namespace}")
+def _differences(recipe: Recipe, recorded: Mapping[str, Any], intent: Intent) -> Iterator[str]:
+    """What the record will say else than it does (recorded: its spec), in words."""
+    wanted = record_spec.make_spec(
+        recipe, intent.namespace, intent.options, pools=intent.pools, taints=intent.taints
+    )
+    if intent.namespace != recorded.get("namespace", intent.namespace):
+        yield f"namespace: {recorded['namespace']} -> {intent.namespace}"
+    yield from _option_differences(recipe, recorded.get("options") or {}, wanted["options"])
+    yield from _pool_differences(recorded.get("pools") or [], wanted.get("pools") or [])
+    before, after = recorded.get("taints") or [], wanted.get("taints") or []
+    if before != after:
+        yield f"taints: {_shown(before)} -> {_shown(after)}"
+    yield from _secret_differences(
+        set(recorded.get("secretOptions") or ()), set(wanted.get("secretOptions") or ())
+    )
+
+
+def _option_differences(
+    recipe: Recipe, before: Mapping[str, Any], after: Mapping[str, Any]
+) -> Iterator[str]:
+    """The options that change. before, after: those that are not at their defaults."""
     for name in sorted({*before, *after}):
         if name not in recipe.options:
-            found.append(f"{name}: {_shown(before[name])} -> no option of this recipe any more")
+            yield f"{name}: {_shown(before[name])} -> no option of this recipe any more"
             continue
         default = recipe.options[name].default
         old, new = before.get(name, default), after.get(name, default)
         if old != new:
-            found.append(
-                f"{name}: {_shown(old)} -> {_shown(new)}{'' if name in after else ', its default'}"
-            )
-    pooled = [
-        {pool["name"]: pool for pool in spec.get("pools") or []} for spec in (recorded, wanted)
-    ]
-    for name in sorted({*pooled[0], *pooled[1]}):
-        old_pool, new_pool = (pool.get(name) for pool in pooled)
-        if old_pool != new_pool:
-            found.append(f"pool {name}: {_shown(old_pool)} -> {_shown(new_pool)}")
-    old_taints, new_taints = (spec.get("taints") or [] for spec in (recorded, wanted))
-    if old_taints != new_taints:
-        found.append(f"taints: {_shown(old_taints)} -> {_shown(new_taints)}")
-    secret = set(recorded.get("secretOptions") or ()), set(wanted.get("secretOptions") or ())
-    found += [f"{name}: secret, not given any more" for name in sorted(secret[0] - secret[1])]
-    found += [f"{name}: secret, given now" for name in sorted(secret[1] - secret[0])]
-    return tuple(found)
+            yield f"{name}: {_shown(old)} -> {_shown(new)}{'' if name in after else ', its default'}"
+
+
+def _pool_differences(
+    before: Sequence[Mapping[str, Any]], after: Sequence[Mapping[str, Any]]
+) -> Iterator[str]:
+    """The pools that come, go or change."""
+    old, new = ({pool["name"]: pool for pool in pools} for pools in (before, after))
+    for name in sorted({*old, *new}):
+        if old.get(name) != new.get(name):
+            yield f"pool {name}: {_shown(old.get(name))} -> {_shown(new.get(name))}"
+
+
+def _secret_differences(before: Set[str], after: Set[str]) -> Iterator[str]:
+    """Of secret options it is known only that they are given."""
+    yield from (f"{name}: secret, not given any more" for name in sorted(before - after))
+    yield from (f"{name}: secret, given now" for name in sorted(after - before))
 
 
 def _shown(value: Any) -> str:

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from ..._cluster.api_client.api_errors import Forbidden, Unauthorized
@@ -108,16 +108,22 @@ def toolkits_of(stream: Mapping[str, Any]) -> dict[str, str]:
     """
     before = {
         str(tag.get("tag")): (tag.get("items") or [{}])[0].get("dockerImageReference")
-        for tag in (stream.get("status") or {}).get("tags") or []
+        for tag in _tags(stream, "status")
     }
+    sources = {str(tag.get("name")): tag.get("from") or {} for tag in _tags(stream, "spec")}
     now = {
-        str(tag.get("name")): (tag.get("from") or {}).get("name")
-        for tag in (stream.get("spec") or {}).get("tags") or []
-        if (tag.get("from") or {}).get("kind") == "DockerImage"
+        tag: source.get("name")
+        for tag, source in sources.items()
+        if source.get("kind") == "DockerImage"
     }
     return {
         tag: str(image) for tag, image in {**before, **now}.items() if image and tag != "latest"
     }
+
+
+def _tags(stream: Mapping[str, Any], part: str) -> Sequence[Mapping[str, Any]]:
+    """The tags of an ImageStream, as its spec or its status has them."""
+    return (stream.get(part) or {}).get("tags") or []
 
 
 def _read(

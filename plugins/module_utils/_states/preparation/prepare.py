@@ -45,24 +45,47 @@ _FACTS = {"kernel": KERNEL, "os": SYSTEM, "runtime": RUNTIME}
 
 @dataclass(frozen=True)
 class Prepared:
-    """A recipe with everything that a person may set.
+    """A recipe with everything that a person may set (intent).
 
-    options: those of all nodes; pool_options: pool -> its options, complete. The recipe's name is
-    the instance's. versions: of the collection, the recipe and the driver, as far as they are
-    known. record: as it stood when the task began. differences: what the options change about it,
-    in words.
+    The recipe's name is the instance's. versions: of the collection, the recipe and the driver, as
+    far as they are known. record: as it stood when the task began.
     """
 
     recipe: Recipe
-    options: Mapping[str, Any]
-    namespace: str
+    intent: Intent
     applyset_id: str
     versions: Mapping[str, str] = field(default_factory=dict)
     record: dict[str, Any] | None = None
-    differences: tuple[str, ...] = ()
-    pools: tuple[NodePool, ...] = ()
-    pool_options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    taints: tuple[Taint, ...] = ()
+
+    @property
+    def options(self) -> Mapping[str, Any]:
+        """Those of all nodes."""
+        return self.intent.options
+
+    @property
+    def pool_options(self) -> Mapping[str, Mapping[str, Any]]:
+        """Pool -> its options, complete."""
+        return self.intent.pool_options
+
+    @property
+    def namespace(self) -> str:
+        """Where the recipe's own objects are."""
+        return self.intent.namespace
+
+    @property
+    def pools(self) -> tuple[NodePool, ...]:
+        """Nodes with options of their own."""
+        return self.intent.pools
+
+    @property
+    def taints(self) -> tuple[Taint, ...]:
+        """By which its nodes are partitioned."""
+        return self.intent.taints
+
+    @property
+    def differences(self) -> tuple[str, ...]:
+        """What the options change about the record, in words."""
+        return self.intent.differences
 
     @property
     def selector(self) -> Sequence[Mapping[str, str | None]]:
@@ -74,7 +97,12 @@ class Prepared:
     def spec(self) -> dict[str, Any]:
         """What the record says was asked for."""
         return record_spec.make_spec(
-            self.recipe, self.namespace, self.options, self.pools, self.selector, self.taints
+            self.recipe,
+            self.namespace,
+            self.options,
+            pools=self.pools,
+            selector=self.selector,
+            taints=self.taints,
         )
 
     @property
@@ -149,15 +177,10 @@ def prepare(
         context.secrets.update(secret_texts(recipe, each))
     return Prepared(
         recipe=_with_options(recipe, intent) if complete else recipe,
-        options=intent.options,
-        namespace=intent.namespace,
+        intent=intent,
         applyset_id=applyset_id(recipe.name, "", KIND, GROUP),
         versions=versions(recipe, intent.options) if complete else {},
         record=record,
-        differences=intent.differences,
-        pools=intent.pools,
-        pool_options=intent.pool_options,
-        taints=intent.taints,
     )
 
 

@@ -55,13 +55,17 @@ def merge(
         for entry in read(record)
         if not groups or entry["group"] in groups
     }
-    for row in rows:
-        unasked = row["source"] == "kept" and not row["failed"]
-        if unasked or not (row["image"] or row["problem"] or row["source"] == BY_RECIPE):
-            continue
+    for row in filter(_says_something, rows):
         failure = {key: row[key] for key in _FAILURE if row.get(key)}
         entries[row["state"], row["group"]] = {**{key: row[key] for key in _KEYS}, **failure}
     return [entries[key] for key in sorted(entries)]
+
+
+def _says_something(row: Mapping[str, Any]) -> bool:
+    """Whether the run knows something new of a group's image."""
+    if row["source"] == "kept" and not row["failed"]:
+        return False
+    return bool(row["image"] or row["problem"]) or row["source"] == BY_RECIPE
 
 
 def references(entries: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, str]]:

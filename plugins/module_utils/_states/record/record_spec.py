@@ -36,6 +36,7 @@ def make_spec(
     recipe: Recipe,
     namespace: str,
     options: Mapping[str, Any],
+    *,
     pools: Iterable[NodePool] = (),
     selector: Iterable[LabelSet] = (),
     taints: Iterable[Taint] = (),
@@ -46,9 +47,8 @@ def make_spec(
     resources and selector (label selectors as the API server takes them, any of which makes a node
     one of ours) say to others what this one serves.
     """
-    secret = {option.name for option in recipe.options.values() if option.no_log}
-    defaults = {option.name: option.default for option in recipe.options.values()}
-    asked = {name: value for name, value in sorted(options.items()) if value != defaults.get(name)}
+    secret = _secret_options(recipe)
+    asked = _differing_options(recipe, options)
     spec: Obj = {
         "recipe": recipe.recipe or recipe.name,
         "namespace": namespace,
@@ -56,18 +56,23 @@ def make_spec(
         "resources": list(recipe.resources),
         "selector": [label_selector(labels) for labels in selector],
     }
-    found = [pool.to_spec(secret) for pool in pools]
-    if found:
-        spec["pools"] = found
-    keys = [taint.to_object() for taint in taints]
-    if keys:
-        spec["taints"] = keys
-    if recipe.depends:
-        spec["depends"] = [dependency.name for dependency in recipe.depends]
-    hidden = [name for name in asked if name in secret]
-    if hidden:
-        spec["secretOptions"] = hidden
-    return spec
+    where_there_are_any: Mapping[str, list[Any]] = {
+        "pools": [pool.to_spec(secret) for pool in pools],
+        "taints": [taint.to_object() for taint in taints],
+        "depends": [dependency.name for dependency in recipe.depends],
+        "secretOptions": [name for name in asked if name in secret],
+    }
+    return spec | {field: entries for field, entries in where_there_are_any.items() if entries}
+
+
+def _secret_options(recipe: Recipe) -> set[str]:
+    return {option.name for option in recipe.options.values() if option.no_log}
+
+
+def _differing_options(recipe: Recipe, options: Mapping[str, Any]) -> Obj:
+    """The options that are not at their defaults, by name."""
+    defaults = {option.name: option.default for option in recipe.options.values()}
+    return {name: value for name, value in sorted(options.items()) if value != defaults.get(name)}
 
 
 def state_kinds(record: Mapping[str, Any] | None) -> dict[str, list[str]]:
@@ -103,6 +108,7 @@ def group_kind(name: str) -> str:
 
 
 def make_record(
+    *,
     name: str,
     applyset_id: str,
     spec: Mapping[str, Any],
@@ -141,6 +147,12 @@ def with_spec(
     record: Mapping[str, Any] | None, name: str, applyset_id: str, spec: Mapping[str, Any]
 ) -> Obj:
     """The record as it stands, but for the spec, as an object to apply."""
-    kinds = state_kinds(record)
-    made, adopted = made_namespaces(record), read_adopted(record)
-    return make_record(name, applyset_id, spec, kinds, namespaces(record), made, adopted)
+    return make_record(
+        name=name,
+        applyset_id=applyset_id,
+        spec=spec,
+        kinds=state_kinds(record),
+        namespaces=namespaces(record),
+        made=made_namespaces(record),
+        adopted=read_adopted(record),
+    )

@@ -6,7 +6,7 @@ something else does."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from ..._cluster.api_objects.object_conditions import condition
@@ -18,6 +18,11 @@ WORST_CAUSES = 10
 # As a kubelet does with a node's status: what did not change is confirmed now and then, not each
 # time.
 CONFIRM_AFTER_S = 3600.0
+
+# What validation does not say, and leaves as it is: driver_container writes the images.
+_KEPT = ("lastChecked", "images", "proven")
+# What a row says of how things are, and not in which words.
+_PLACE = ("phase", "reason")
 
 # Condition reasons by the report's phase: (Ready, Progressing, Degraded) as status and reason.
 _CONDITIONS = {
@@ -46,27 +51,9 @@ def make_status(
     phase and reason stay; lastChecked is what it was, see with_last_look. versions: {collection,
     recipe, driver}.
     """
-    known_causes = {
-        (row.get("state"), row.get("phase"), row.get("reason")): row
-        for row in before.get("causes") or []
-    }
-    known_states = {row["name"]: row for row in before.get("states") or []}
-    known_problems = {
-        (row.get("node"), row.get("state")): row for row in before.get("problems") or []
-    }
-    states = [_keep_since(row, known_states.get(row["name"])) for row in report["states"]]
-    problems = [
-        _keep_since(row, known_problems.get((row["node"], row["state"])))
-        for row in report["problems"][:WORST_NODES]
-    ]
-    causes = [
-        _keep_since(row, known_causes.get((row["state"], row["phase"], row["reason"])))
-        for row in report["causes"][:WORST_CAUSES]
-    ]
-    same_phase = before.get("phase") == report["phase"] and "phaseSince" in before
     status: Obj = {
         "phase": report["phase"],
-        "phaseSince": before["phaseSince"] if same_phase else now,
+        "phaseSince": _phase_since(report, before, now),
         "message": report["message"],
         "observedGeneration": generation,
         "nodes": {
@@ -76,22 +63,20 @@ def make_status(
         },
         "kernels": list(report["kernels"]),
         "kernelCount": len(report["kernels"]),
-        "states": states,
-        "causes": causes,
-        "problems": problems,
+        "states": _with_since(report["states"], before.get("states"), ("name",)),
+        "causes": _with_since(
+            report["causes"][:WORST_CAUSES], before.get("causes"), ("state", "phase", "reason")
+        ),
+        "problems": _with_since(
+            report["problems"][:WORST_NODES], before.get("problems"), ("node", "state")
+        ),
+        "conditions": _conditions(report, before, generation, now),
+        **{name: before[name] for name in _KEPT if before.get(name)},
     }
     if versions:
         status["versions"] = {name: version for name, version in versions.items() if version}
-    if "lastChecked" in before:
-        status["lastChecked"] = before["lastChecked"]
     if report["upgrades"]:
         status["upgrades"] = report["upgrades"][:WORST_NODES]
-    if before.get("images"):
-        # Not of validation: driver_container writes them.
-        status["images"] = before["images"]
-    if before.get("proven"):
-        status["proven"] = before["proven"]
-    status["conditions"] = _conditions(report, before, generation, now)
     return status
 
 
@@ -104,15 +89,21 @@ def with_proven(status: Obj, report: Mapping[str, Any], spec: Mapping[str, Any],
     if not report["ready"] or report["restarts_pending"] or report["upgrades"]:
         return status
     before = status.get("proven") or {}
+    found = _asked_for(status, spec)
+    if found == {name: value for name, value in before.items() if name != "since"}:
+        return {**status, "proven": before}
+    return {**status, "proven": {**found, "since": now}}
+
+
+def _asked_for(status: Obj, spec: Mapping[str, Any]) -> Obj:
+    """What a rollback would ask for again."""
     versions = status.get("versions") or {}
-    found = {
+    return {
         "options": spec.get("options") or {},
         "pools": spec.get("pools") or [],
         "images": status.get("images") or [],
         **{name: versions[name] for name in ("recipe", "driver") if name in versions},
     }
-    known = {name: value for name, value in before.items() if name != "since"}
-    return {**status, "proven": before if known == found else {**found, "since": now}}
 
 
 def in_public(report: Any, masked: Callable[[str], str]) -> Any:
@@ -140,9 +131,33 @@ def with_last_check(status: Mapping[str, Any], before: Mapping[str, Any], now: s
     return {**status, "lastChecked": now}
 
 
+def _phase_since(report: Mapping[str, Any], before: Mapping[str, Any], now: str) -> str:
+    """When the resource came into its phase."""
+    if before.get("phase") == report["phase"] and "phaseSince" in before:
+        return str(before["phaseSince"])
+    return now
+
+
+def _with_since(
+    rows: Iterable[Mapping[str, Any]],
+    before: Iterable[Mapping[str, Any]] | None,
+    identity: Sequence[str],
+) -> list[Obj]:
+    """Rows with the time since when they are so: of what was known before, by the fields that make a
+    row the same."""
+    known = {_fields(row, identity): row for row in before or ()}
+    return [_keep_since(row, known.get(_fields(row, identity))) for row in rows]
+
+
+def _fields(row: Mapping[str, Any], names: Sequence[str]) -> tuple[Any, ...]:
+    return tuple(map(row.get, names))
+
+
 def _keep_since(row: Mapping[str, Any], known: Mapping[str, Any] | None) -> Obj:
-    same = known is not None and all(known.get(key) == row.get(key) for key in ("phase", "reason"))
-    if same and known is not None and known.get("since") and row.get("since"):
+    """A row as it was known, while phase and reason stay."""
+    if known is None or _fields(known, _PLACE) != _fields(row, _PLACE):
+        return dict(row)
+    if known.get("since") and row.get("since"):
         return {**row, "since": known["since"]}
     return dict(row)
 

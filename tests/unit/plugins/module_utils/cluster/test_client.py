@@ -29,6 +29,9 @@ from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_c
 from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_client.client import (
     connect,
 )
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_client.connection_request import (
+    ConnectionRequest,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_client.transport import (
     PATIENCE_S,
 )
@@ -271,7 +274,7 @@ def test_nobody_listens() -> None:
     with socket.socket() as sock:
         sock.bind(("127.0.0.1", 0))
         port = sock.getsockname()[1]
-    client = connect({"host": f"http://127.0.0.1:{port}", "api_key": "x"})
+    client = connect(ConnectionRequest(host=f"http://127.0.0.1:{port}", api_key="x"))
     started = time.monotonic()
     with pytest.raises(Unreachable) as caught:
         client.version()

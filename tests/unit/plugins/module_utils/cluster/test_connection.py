@@ -37,6 +37,9 @@ from ansible_collections.hardware.enablement.plugins.module_utils._errors import
     EnablementError,
     InvalidInput,
 )
+from ansible_collections.hardware.enablement.plugins.module_utils._schema.requests import (
+    make_request,
+)
 
 Write = Callable[..., str]
 
@@ -66,17 +69,19 @@ def kubeconfig(tmp_path: Path, fake: Any) -> Write:
 
 
 def test_a_token_of_a_kubeconfig(fake: Any, kubeconfig: Write) -> None:
-    connect({"kubeconfig": kubeconfig({"token": "t"})}).version()
+    connect(ConnectionRequest(kubeconfig=kubeconfig({"token": "t"}))).version()
     assert fake.asked[0].headers["Authorization"] == "Bearer t"
 
 
 def test_a_kubeconfig_as_data(fake: Any, kubeconfig: Write) -> None:
-    connect({"kubeconfig": json.loads(Path(kubeconfig({"token": "t"})).read_text())}).version()
+    connect(
+        ConnectionRequest(kubeconfig=json.loads(Path(kubeconfig({"token": "t"})).read_text()))
+    ).version()
     assert fake.asked[0].headers["Authorization"] == "Bearer t"
 
 
 def test_an_option_beats_the_kubeconfig(fake: Any, kubeconfig: Write) -> None:
-    connect({"kubeconfig": kubeconfig({"token": "t"}), "api_key": "mine"}).version()
+    connect(ConnectionRequest(kubeconfig=kubeconfig({"token": "t"}), api_key="mine")).version()
     assert fake.asked[0].headers["Authorization"] == "Bearer mine"
 
 
@@ -85,7 +90,7 @@ def test_variables_that_were_set_after_the_import(
     fake: Any, kubeconfig: Write, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     monkeypatch.setenv(name, kubeconfig({"token": "t"}))
-    connect({"kubeconfig": None, "recipe": "no connection option"}).version()
+    connect(make_request(ConnectionRequest, {"recipe": "no connection option"})).version()
     assert fake.asked[0].headers["Authorization"] == "Bearer t"
 
 
@@ -94,7 +99,7 @@ def test_empty_variables_are_no_values(
 ) -> None:
     for name in ("HOST", "API_KEY", "CONTEXT", "SSL_CA_CERT"):
         monkeypatch.setenv(f"K8S_AUTH_{name}", "")
-    connect({"kubeconfig": kubeconfig({"token": "t"})}).version()
+    connect(ConnectionRequest(kubeconfig=kubeconfig({"token": "t"}))).version()
     assert fake.asked[0].headers["Authorization"] == "Bearer t"
 
 
@@ -177,7 +182,7 @@ def test_the_cluster_that_a_task_names_wins_over_all_that_are_around(
     for way in ways:
         around(way)
     for name, meant in MEANT.items():
-        client = connect(meant(fake.url, path, ca))
+        client = connect(ConnectionRequest(**meant(fake.url, path, ca)))
         client.version()
         assert (client.host, other.asked) == (fake.url, []), name
         assert fake.asked[-1].headers["Authorization"] in ("Bearer mine", "Basic bWU6bWluZQ=="), (
@@ -193,7 +198,7 @@ def test_what_is_around_counts_where_no_cluster_is_named(
     around(way)
     for name in ("SSL_CA_CERT", "CERT_FILE"):
         monkeypatch.delenv(f"K8S_AUTH_{name}", raising=False)
-    connect({}).version()
+    connect(ConnectionRequest()).version()
     assert len(other.asked) == 1
 
 
@@ -204,7 +209,7 @@ def test_a_context_that_is_given_is_looked_for_in_the_environments_kubeconfig(
     monkeypatch.setenv("K8S_AUTH_CONTEXT", "elsewhere")
     monkeypatch.setenv("K8S_AUTH_HOST", "https://127.0.0.1:1")
     monkeypatch.setenv(name, kubeconfig({"token": "t"}))
-    client = connect({"context": "x"})
+    client = connect(ConnectionRequest(context="x"))
     client.version()
     assert fake.asked[0].headers["Authorization"] == "Bearer t"
     assert client.context == "x"
@@ -214,21 +219,21 @@ def test_a_host_alone_takes_the_environments_token(
     fake: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("K8S_AUTH_API_KEY", "mine")
-    connect({"host": fake.url}).version()
+    connect(ConnectionRequest(host=fake.url)).version()
     assert fake.asked[0].headers["Authorization"] == "Bearer mine"
 
 
 def test_the_cluster_that_is_meant_and_another_one(fake: Any) -> None:
     where = {"host": fake.url, "api_key": "mine"}
     fake.script((200, {}, {"kind": "Namespace", "metadata": {"name": "kube-system", "uid": "1-2"}}))
-    connect({**where, "cluster_uid": "1-2"})
+    connect(ConnectionRequest(cluster_uid="1-2", **where))
     assert fake.asked[0].path == "/api/v1/namespaces/kube-system"
     fake.script((200, {}, {"kind": "Namespace", "metadata": {"name": "kube-system", "uid": "3-4"}}))
     with pytest.raises(
         EnablementError,
         match=r"not the cluster that was meant \(cluster http.*UID 3-4\).* is 1-2; correct",
     ):
-        connect({**where, "cluster_uid": "1-2"})
+        connect(ConnectionRequest(cluster_uid="1-2", **where))
 
 
 def test_a_cluster_that_does_not_say_which_it_is(fake: Any) -> None:
@@ -236,11 +241,11 @@ def test_a_cluster_that_does_not_say_which_it_is(fake: Any) -> None:
     with pytest.raises(
         EnablementError, match=r"cannot be told from others .*UID unknown.*allow this user to get"
     ):
-        connect({"host": fake.url, "api_key": "mine", "cluster_uid": "1-2"})
+        connect(ConnectionRequest(host=fake.url, api_key="mine", cluster_uid="1-2"))
 
 
 def test_user_and_password(fake: Any) -> None:
-    connect({"host": fake.url + "/", "username": "alice", "password": "secret"}).version()
+    connect(ConnectionRequest(host=fake.url + "/", username="alice", password="secret")).version()
     assert fake.asked[0].headers["Authorization"] == "Basic YWxpY2U6c2VjcmV0"
     assert fake.asked[0].path == "/version"
 
@@ -291,7 +296,9 @@ def test_a_login_plugin_is_asked_again_when_its_token_expires(
         "command": sys.executable,
         "args": [str(program)],
     }
-    client = connect({"kubeconfig": kubeconfig({"exec": {**plugin, "interactiveMode": "Never"}})})
+    client = connect(
+        ConnectionRequest(kubeconfig=kubeconfig({"exec": {**plugin, "interactiveMode": "Never"}}))
+    )
     client.version()
     client.version()
     tokens = [asked.headers["Authorization"] for asked in fake.asked]
@@ -306,13 +313,21 @@ def test_a_login_plugin_that_fails(kubeconfig: Write, capfd: pytest.CaptureFixtu
         "args": [],
     }
     with pytest.raises(InvalidInput, match=r"Cannot log in to the cluster .*/no/such/login"):
-        connect({"kubeconfig": kubeconfig({"exec": {**plugin, "interactiveMode": "Never"}})})
+        connect(
+            ConnectionRequest(
+                kubeconfig=kubeconfig({"exec": {**plugin, "interactiveMode": "Never"}})
+            )
+        )
     assert capfd.readouterr().err == ""
 
 
 def test_nothing_is_left_of_the_connection_before(fake: Any, kubeconfig: Write) -> None:
-    connect({"kubeconfig": kubeconfig({"token": "t", "username": "alice", "password": "p"})})
-    client = connect({"host": fake.url, "api_key": "mine", "validate_certs": True})
+    connect(
+        ConnectionRequest(
+            kubeconfig=kubeconfig({"token": "t", "username": "alice", "password": "p"})
+        )
+    )
+    client = connect(ConnectionRequest(host=fake.url, api_key="mine", validate_certs=True))
     client.version()
     assert fake.asked[0].headers["Authorization"] == "Bearer mine"
     assert client.transport._connection._configuration.verify_ssl is True
@@ -343,7 +358,7 @@ def test_decoded_keys_do_not_outlive_a_forked_worker(kubeconfig: Write, tmp_path
 
 def sentence(params: dict[str, Any]) -> str:
     with pytest.raises(InvalidInput) as caught:
-        connect(params)
+        connect(ConnectionRequest(**params))
     text = str(caught.value)
     assert "\n" not in text
     assert text.startswith("Cannot connect to a cluster")
@@ -444,12 +459,14 @@ def test_a_certificate_is_verified_unless_the_user_says_otherwise(
     tls_server: tuple[str, Path],
 ) -> None:
     url, ca = tls_server
-    assert connect({"host": url, "api_key": "x", "ca_cert": str(ca)}).version() == {"major": "1"}
-    assert connect({"host": url, "api_key": "x", "validate_certs": False}).version() == {
+    assert connect(ConnectionRequest(host=url, api_key="x", ca_cert=str(ca))).version() == {
+        "major": "1"
+    }
+    assert connect(ConnectionRequest(host=url, api_key="x", validate_certs=False)).version() == {
         "major": "1"
     }
     with pytest.raises(Unreachable) as caught:
-        connect({"host": url, "api_key": "x"}).version()
+        connect(ConnectionRequest(host=url, api_key="x")).version()
     text = str(caught.value)
     assert "the API server's certificate cannot be verified: self-signed certificate" in text
     assert "ca_cert" in text
@@ -458,5 +475,5 @@ def test_a_certificate_is_verified_unless_the_user_says_otherwise(
 
 def test_plain_text_is_never_tried_instead_of_tls(fake: Any) -> None:
     with pytest.raises(Unreachable, match="TLS failed"):
-        connect({"host": fake.url.replace("http:", "https:"), "api_key": "x"}).version()
+        connect(ConnectionRequest(host=fake.url.replace("http:", "https:"), api_key="x")).version()
     assert fake.asked == []

@@ -31,6 +31,9 @@ from ansible_collections.hardware.enablement.plugins.module_utils._states.on_nod
     find_holders,
     in_words,
 )
+from ansible_collections.hardware.enablement.plugins.module_utils._states.preparation.intent import (
+    Intent,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils._states.preparation.prepare import (
     Prepared,
 )
@@ -39,7 +42,7 @@ from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.rec
 )
 
 RECIPE = replace(Bench().recipe, resources=("toy.example.com/*",))
-PREPARED = Prepared(RECIPE, resolve(RECIPE, {}), "toy", "applyset")
+PREPARED = Prepared(RECIPE, Intent(resolve(RECIPE, {}), "toy"), "applyset")
 DEVICE = {"resources": {"limits": {"toy.example.com/card": "1"}}}
 REQUEST = {"resources": {"requests": {"toy.example.com/card": "1"}}}
 CLAIM = ("resource.k8s.io/v1", "ResourceClaim")

@@ -35,7 +35,7 @@ NEW: dict[str, Any] = {
 
 def recorded(*pools: dict[str, Any]) -> dict[str, Any]:
     """The record of a run with these pools."""
-    return {"spec": make_spec(RECIPE, "toys", resolve(RECIPE, {}), parse_pools(pools))}
+    return {"spec": make_spec(RECIPE, "toys", resolve(RECIPE, {}), pools=parse_pools(pools))}
 
 
 def test_what_is_recorded_is_read_as_it_was_given() -> None:

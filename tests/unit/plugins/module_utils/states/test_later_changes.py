@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import cast
 
 from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_client.api_errors import (
@@ -88,6 +88,25 @@ def nothing() -> None:
     """A lock that nobody else wants."""
 
 
+def changes(
+    staged: Staged,
+    plan_again: Callable[[Stage], Sequence[Change]],
+    client: Client | None = None,
+    take_lock: Callable[[], None] = nothing,
+    guard: Callable[[], None] = nothing,
+    clock: Callable[[], float] = lambda: NOW,
+) -> LaterChanges:
+    """The stages of a run that has nobody beside it."""
+    return LaterChanges(
+        cast(Client, client),
+        staged,
+        plan_again=plan_again,
+        take_lock=take_lock,
+        guard=guard,
+        clock=clock,
+    )
+
+
 def refuse(_stage: Stage) -> Sequence[Change]:
     """The API server's answer, after a part was made."""
     error = EnablementError("Report x was refused", why="a webhook says so")
@@ -108,7 +127,7 @@ def test_a_refusal_is_the_result_of_a_state_that_proves_nothing() -> None:
 
     walker.results[(NODE, "hook")] = Result("hook", Phase.READY)
     staged = Staged((), (Stage("report", group, ("hook",), ()),))
-    later = LaterChanges(cast(Client, None), staged, refuse, nothing, nothing, lambda: NOW)
+    later = changes(staged, refuse)
     later.announce(walker)
     assert later.act(walker)
 
@@ -126,13 +145,11 @@ def test_a_change_is_planned_again_under_the_lock() -> None:
         return ()
 
     staged = Staged((), (Stage("server", "", (), ()),))
-    later = LaterChanges(
-        cast(Client, None),
+    later = changes(
         staged,
         plan,
-        lambda: order.append("lock"),
-        lambda: order.append("look"),
-        lambda: NOW,
+        take_lock=lambda: order.append("lock"),
+        guard=lambda: order.append("look"),
     )
     assert order == []
     later.act(Walker([], WalkSettings("toy", "toy"), ClusterSnapshot(), NOW))
@@ -156,7 +173,7 @@ def test_what_has_no_answer_now_is_tried_again_and_not_refused() -> None:
 
     walker = Walker([], WalkSettings("toy", "toy"), ClusterSnapshot(), NOW)
     staged = Staged((), (Stage("server", "", (), ()),))
-    later = LaterChanges(cast(Client, None), staged, plan, nothing, nothing, lambda: now)
+    later = changes(staged, plan, clock=lambda: now)
     reasons = []
     for after in (0.0, 0.5, 2.0, 4.0):
         now = NOW + after
@@ -171,9 +188,7 @@ def test_a_state_with_something_else_to_come_goes_on_waiting() -> None:
     staged = Staged(
         (), (Stage("plugin", "", (), ()), Stage("plugin", "", ("host",), (), on=ProvenOn.ALL))
     )
-    later = LaterChanges(
-        cast(Client, None), staged, lambda _stage: (), nothing, nothing, lambda: NOW
-    )
+    later = changes(staged, lambda _stage: ())
     later.announce(walker)
     reasons = [walker.unapplied["plugin", ""].reason]
     for proven in (False, True):
@@ -189,9 +204,7 @@ def test_nothing_waits_for_a_group_of_which_no_node_is_left() -> None:
     walker = Walker([], WalkSettings("toy", "toy"), ClusterSnapshot(), NOW)
     walker.snapshot.groups["n1"] = "left-over"
     stages = [Stage("server", group, ("hook",), ()) for group in ("left-over", "deserted", "")]
-    later = LaterChanges(
-        cast(Client, None), Staged((), tuple(stages)), refuse, nothing, nothing, lambda: NOW
-    )
+    later = changes(Staged((), tuple(stages)), refuse)
     later.drop_departed(walker)
     assert [stage.group for stage in later.left] == ["left-over", ""]
 
@@ -204,13 +217,8 @@ def test_what_was_made_is_known_before_the_watch_tells_of_it(fake: FakeServer) -
     ScriptedCluster(fake).put("namespaces", {"metadata": {"name": "toy"}})
     change = Change(key_of(daemonset), "create", None, None, desired=daemonset)
     walker = Walker(plans, WalkSettings("toy", "toy"), ClusterSnapshot(), NOW)
-    later = LaterChanges(
-        fake.client(),
-        Staged((), (Stage("driver", "", (), ()),)),
-        lambda _stage: (change,),
-        nothing,
-        nothing,
-        lambda: NOW,
+    later = changes(
+        Staged((), (Stage("driver", "", (), ()),)), lambda _stage: (change,), fake.client()
     )
     later.act(walker)
     assert [key.name for key in walker.snapshot.workloads] == [name]

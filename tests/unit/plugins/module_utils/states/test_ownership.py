@@ -27,6 +27,9 @@ from ansible_collections.hardware.enablement.plugins.module_utils._states.cleanu
     find_owned,
     gone_states,
 )
+from ansible_collections.hardware.enablement.plugins.module_utils._states.preparation.intent import (
+    Intent,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils._states.preparation.prepare import (
     Prepared,
 )
@@ -75,7 +78,7 @@ class Cluster:
 
 def test_only_what_belongs_to_this_special_resource_and_these_states() -> None:
     recipe = Bench().recipe
-    prepared = Prepared(recipe, resolve(recipe, {}), "toy", "us")
+    prepared = Prepared(recipe, Intent(resolve(recipe, {}), "toy"), "us")
     desired = [
         {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "x", "namespace": "toy"}}
     ]
@@ -85,7 +88,7 @@ def test_only_what_belongs_to_this_special_resource_and_these_states() -> None:
 
 def test_states_that_the_recipe_no_longer_has_are_remembered() -> None:
     recipe = Bench().recipe
-    prepared = Prepared(recipe, resolve(recipe, {}), "toy", "us")
+    prepared = Prepared(recipe, Intent(resolve(recipe, {}), "toy"), "us")
     kinds = {"driver": ["apps/v1/DaemonSet"], "dropped": ["v1/ConfigMap"]}
     record = {"metadata": {"annotations": {KINDS_ANNOTATION: json.dumps(kinds)}}}
 

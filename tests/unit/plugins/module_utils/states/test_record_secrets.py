@@ -21,10 +21,13 @@ from ansible_collections.hardware.enablement.plugins.module_utils._recipes.loadi
     STANDARD_OPTIONS,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._runs.context import RunContext
+from ansible_collections.hardware.enablement.plugins.module_utils._states.preparation.intent import (
+    Intent,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils._states.preparation.prepare import (
     Prepared,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils._states.special_resource import (
+from ansible_collections.hardware.enablement.plugins.module_utils._states.record_writer import (
     write_report,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._states.validation.phases import (
@@ -49,7 +52,7 @@ def test_messages_in_the_record_show_no_secret() -> None:
     report = summarize(
         [world.plan("driver")], {("n1", "driver"): result}, [], {"n1": world.GROUP}, False
     )
-    prepared = Prepared(RECIPE, resolve(RECIPE, {}), "demo", "applyset")
+    prepared = Prepared(RECIPE, Intent(resolve(RECIPE, {}), "demo"), "applyset")
     live: dict[str, Any] = {"metadata": {"generation": 1}, "spec": prepared.spec}
     context = RunContext(check_mode=True, secrets={TOKEN})
 

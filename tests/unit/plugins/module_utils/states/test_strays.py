@@ -28,6 +28,9 @@ from ansible_collections.hardware.enablement.plugins.module_utils._states.on_nod
     find_strays,
     refuse_left_out_in_use,
 )
+from ansible_collections.hardware.enablement.plugins.module_utils._states.preparation.intent import (
+    Intent,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils._states.preparation.prepare import (
     Prepared,
 )
@@ -78,7 +81,7 @@ def find(
 ) -> tuple[Strays, World]:
     """The strays of a cluster in which only node "n" may be one."""
     world = World(labels or {}, noted, held)
-    prepared = Prepared(RECIPE, resolve(RECIPE, options or {}), "toy", "applyset")
+    prepared = Prepared(RECIPE, Intent(resolve(RECIPE, options or {}), "toy"), "applyset")
     given = MembershipRequest(**{"vanished_grace": HOUR, **params})
     return find_strays(cast(Client, world), prepared, given, matching, lambda: NOTED + age), world
 
@@ -125,7 +128,7 @@ def test_the_api_server_is_asked_for_strays_alone() -> None:
 def test_whom_the_options_leave_out_leaves_unless_devices_are_in_use() -> None:
     strays, world = find({"gpu": "yes"}, held=True, options={"node_selector": {"zone": "a"}})
     assert strays.leaving == {"n": "the options leave it out (node_selector, hardware_labels)"}
-    prepared = Prepared(RECIPE, resolve(RECIPE, {}), "toy", "applyset")
+    prepared = Prepared(RECIPE, Intent(resolve(RECIPE, {}), "toy"), "applyset")
     with pytest.raises(
         EnablementError,
         match=r"leave out n, where devices are in use \(node_selector, hardware_labels\) \(pod a/p",

@@ -1,0 +1,97 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What state_validate returns of a walk over the nodes: its report, and the result around that."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import replace
+from typing import Any, Literal
+
+from .._cluster.api_objects.change_report import count_nodes, report_labels
+from .._json import Obj
+from .._nodes.upgrade_marks import upgrade_rows
+from .._runs.context import RunContext
+from .._times import seconds
+from .desired import Desired
+from .validation import table
+from .validation.loop import Loop
+from .validation.phases import Phase, StatePlan
+from .validation.report import summarize
+
+
+def make_report(
+    desired: Desired,
+    plans: Sequence[StatePlan],
+    names: Set[str],
+    loop: Loop,
+    which: Literal["problems", "all"],
+) -> Obj:
+    """What is known of the named states on the nodes that are there now."""
+    proving = {plan.name for plan in desired.plans}
+    chosen = [plan for plan in plans if plan.name in names]
+    reported = [plan for plan in chosen if plan.name in proving or _is_open(plan, loop)]
+    reported, groups = _as_they_are_now(reported, desired, loop)
+    report = summarize(
+        reported, loop.results, groups, loop.snapshot.groups, which == "all", loop.left
+    )
+    report["kernels"] = sorted({node.kernel for node in loop.snapshot.nodes.values()})
+    report["upgrades"] = upgrade_rows(loop.snapshot.nodes.values(), desired.recipe.name)
+    return report
+
+
+def _is_open(plan: StatePlan, loop: Loop) -> bool:
+    """Whether a state is not as it should be on some node, or on the cluster."""
+    return any(
+        name == plan.name and result.phase is not Phase.READY
+        for (_node, name), result in loop.results.items()
+    )
+
+
+def _as_they_are_now(
+    plans: Sequence[StatePlan], desired: Desired, loop: Loop
+) -> tuple[list[StatePlan], Any]:
+    """The plans with rows for the groups of the nodes that are there now, and these groups."""
+    discovery, grouping = desired.discovery, desired.discovery.grouping
+    if discovery.group_of == loop.snapshot.groups:
+        return list(plans), discovery.groups
+    finest = grouping.groups(loop.snapshot.nodes.values())
+    per = {plan.name: desired.recipe.states[plan.name].per or ("kernel",) for plan in plans}
+    return [replace(plan, rows=grouping.coarse(finest, per[plan.name])) for plan in plans], finest
+
+
+def complete_report(report: Obj, desired: Desired, context: RunContext, *, wait: bool) -> None:
+    """Complete the report's message, and draw its table."""
+    nodes, nfd = desired.members, desired.discovery.nfd["message"]
+    if not report["nodes_total"] and not nodes:
+        report["message"] = nfd or report["message"]
+    elif not desired.nodes:
+        report["message"] = f"{report['message']}; {nfd}"
+    if report["rivals"]:
+        served = f"{', '.join(desired.recipe.resources)} is served by another device plugin, too"
+        report["message"] = f"{report['message']}; {served}: {', '.join(report['rivals'])}"
+    if context.check_mode and wait and not report["ready"] and nodes:
+        report.update(table.would_validate(report))
+    else:
+        report["table"] = table.render(desired.recipe.name, report, context.clock(), seconds)
+
+
+def result_of(
+    report: Obj,
+    patches: Mapping[str, Obj],
+    context: RunContext,
+    *,
+    require_ready: bool,
+) -> Obj:
+    result: Obj = {"changed": bool(patches), **report}
+    if context.diff:
+        result["diff"] = []
+    if patches:
+        done = "would change" if context.check_mode else "changed"
+        text = f"{done} our labels and annotations of {count_nodes(patches)}"
+        details = report_labels(patches) if context.diff else []
+        result |= context.tell("\n".join([text, *details]))
+    if require_ready and not report["acceptable"] and not context.check_mode:
+        result.update(failed=True, msg=report["message"])
+    return result

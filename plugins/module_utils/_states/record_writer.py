@@ -1,0 +1,107 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Make the record say what a validation has found: its spec where that differs, its status where it is
+news."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from .._cluster.api_client.client import Client
+from .._cluster.api_objects.change_report import name_some
+from .._json import Obj
+from .._recipes.loading.lookups import is_looked_up
+from .._runs.context import RunContext
+from .._runs.guard import Guard
+from .._times import timestamp
+from . import phase_events
+from .preparation.prepare import Prepared
+from .record import image_entries, record_spec, record_store
+from .record.record_status import in_public, make_status, with_last_check, with_proven
+
+_LAST_CHECK = "lastChecked"
+
+
+def write_report(
+    client: Client,
+    prepared: Prepared,
+    live: Obj | None,
+    report: Mapping[str, Any],
+    context: RunContext,
+) -> Obj:
+    """Make the record say what a validation found. live: the record as it is."""
+    name = prepared.recipe.name
+    guard = Guard(client, name, context)
+    is_new_spec = live is None or live.get("spec") != prepared.spec
+    if is_new_spec and not context.check_mode:
+        guard.before_write()
+        live = _write_spec(client, prepared, live)
+    if live is None:
+        created = context.tell(f"would create SpecialResource {name}")
+        return {"changed": True, "message": "the record would be created", **created}
+    before = live.get("status") or {}
+    status = _status_of(live, prepared, report, context)
+    news = _news(status, before)
+    if context.check_mode:
+        pass
+    elif news == {_LAST_CHECK}:
+        record_store.confirm(client, name, status[_LAST_CHECK])
+    elif news:
+        guard.before_write()
+        _write_status(client, name, status, before, context)
+    result: Obj = {"changed": is_new_spec or bool(news - {_LAST_CHECK}), "status": status}
+    if result["changed"]:
+        verb = "would update" if context.check_mode else "updated"
+        fields = _differing(before, status, spec=is_new_spec)
+        result |= context.tell(f"{verb} SpecialResource {name}: {fields}")
+    return result
+
+
+def _write_spec(client: Client, prepared: Prepared, live: Obj | None) -> Obj:
+    """What was asked for, where the record does not say it yet."""
+    record_store.ensure_definition(client)
+    wanted = record_spec.with_spec(live, prepared.recipe.name, prepared.applyset_id, prepared.spec)
+    return record_store.write(client, wanted)
+
+
+def _news(status: Obj, before: Obj) -> set[str]:
+    """The fields of the status that say something else than before."""
+    return {key for key in status.keys() | before.keys() if status.get(key) != before.get(key)}
+
+
+def _status_of(
+    live: Obj, prepared: Prepared, report: Mapping[str, Any], context: RunContext
+) -> Obj:
+    """The status after a validation."""
+    before, now = live.get("status") or {}, timestamp(context.clock())
+    known = {**before, "images": image_entries.of_states(live, _looked_up(prepared))}
+    generation = int(live["metadata"].get("generation", 1))
+    seen = in_public(report, context.masked)
+    found = make_status(seen, known, generation, now, prepared.versions)
+    return with_last_check(with_proven(found, seen, prepared.spec, now), before, now)
+
+
+def _write_status(client: Client, name: str, status: Obj, before: Obj, context: RunContext) -> None:
+    """Write the status, and say its change of phase."""
+    # A CRD of an older version would drop what it does not know.
+    record_store.ensure_definition(client)
+    live = record_store.write_status(client, name, status)
+    said = phase_events.of_record(live, before.get("phase", ""), status["phase"], status["message"])
+    phase_events.say(client, [said] if said else [], context)
+
+
+def _differing(before: Obj, status: Obj, *, spec: bool) -> str:
+    """The fields of the record that changed: "phase waiting -> ready, message, states"."""
+    fields = {key for key in status if status[key] != before.get(key)} if before else set()
+    if spec:
+        fields.add("spec")
+    names = name_some(fields - {"phase", _LAST_CHECK})
+    old, new = before.get("phase", "(none)"), status["phase"]
+    return ", ".join(filter(None, [f"phase {old} -> {new}" if old != new else "", names]))
+
+
+def _looked_up(prepared: Prepared) -> set[str]:
+    """The states whose images are looked up; of others the record has nothing to say any more."""
+    return {state.name for state in prepared.recipe.states.values() if is_looked_up(state)}
