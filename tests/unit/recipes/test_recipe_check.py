@@ -14,6 +14,9 @@ from typing import Any
 import pytest
 
 from ansible_collections.hardware.enablement.plugins.module_utils._authoring import check_core
+from ansible_collections.hardware.enablement.plugins.module_utils._authoring.check_core import (
+    RecipeCheckRequest,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils._charts.recipe_reading import (
     read_recipe,
 )
@@ -159,8 +162,8 @@ def test_it_says_which_role_gives_back_first(tmp_path: Path) -> None:
     said: list[str] = []
     for role in ("acme.cards.give_back", "give_back"):
         small(tmp_path, "", {"release_role": role})
-        params = {"recipe": "small", "bundle": read_bundle(tmp_path)}
-        result = check_core.run(params, RunContext(progress=said.append), TYPES)
+        request = RecipeCheckRequest("small", bundle=read_bundle(tmp_path))
+        result = check_core.run(request, RunContext(progress=said.append), TYPES)
         assert result["release_role"] == ("" if result["errors"] else role)
     assert "disable first runs the role acme.cards.give_back" in said
     assert "release_role: expected a role's full name, found 'give_back'" in "".join(said)
@@ -333,8 +336,8 @@ def test_options_that_do_not_fit_are_refused() -> None:
 
 def test_the_task_shows_each_mistake_and_fails() -> None:
     said: list[str] = []
-    params = {"recipe": "mistakes", "bundle": read_bundle(RECIPES / "mistakes"), "options": {}}
-    result = check_core.run(params, RunContext(progress=said.append), TYPES)
+    request = RecipeCheckRequest("mistakes", bundle=read_bundle(RECIPES / "mistakes"), options={})
+    result = check_core.run(request, RunContext(progress=said.append), TYPES)
     assert result["failed"]
     assert "recipe mistakes has 27 mistakes" in result["msg"]
     assert len(result["errors"]) == len(MISTAKES)
@@ -346,7 +349,7 @@ def test_what_a_run_may_do_is_told_beside_what_it_runs() -> None:
     told: list[str] = []
     bundle = read_bundle(RECIPES / "two-states")
     found = check_core.run(
-        {"bundle": bundle, "recipe": "two-states"}, RunContext(progress=told.append), TYPES
+        RecipeCheckRequest("two-states", bundle=bundle), RunContext(progress=told.append), TYPES
     )
     daemonsets = [rule for rule in found["rights"] if "daemonsets" in rule["resources"]]
     assert {"create", "patch", "delete"} <= set(daemonsets[0]["verbs"])
