@@ -6,19 +6,19 @@ module."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from ..module_utils._authoring import check_core
+from ..module_utils._authoring.check_core import RecipeCheckRequest
 from ..module_utils._interface import arguments
 from ..module_utils._interface.api_types_file import read_api_types
+from ..module_utils._json import Obj
 from ..module_utils._runs.context import RunContext
 from ..module_utils._runs.task import Task
 from ..plugin_utils._in_process import ControllerAction, action
 
 
-def _run(params: Mapping[str, Any], context: RunContext) -> dict[str, Any]:
-    return check_core.run(params, context, read_api_types())
+def _run(request: RecipeCheckRequest, context: RunContext) -> Obj:
+    return check_core.run(request, context, read_api_types())
 
 
-ActionModule = action("recipe_check", arguments.RECIPE_CHECK, Task(None, _run), ControllerAction)
+TASK = Task(RecipeCheckRequest, _run)
+ActionModule = action("recipe_check", arguments.RECIPE_CHECK, TASK, ControllerAction)

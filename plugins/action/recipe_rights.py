@@ -10,22 +10,25 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..module_utils._authoring.rights import rights_core
+from ..module_utils._authoring.rights.rights_core import RecipeRightsRequest
 from ..module_utils._interface import arguments
 from ..module_utils._interface.api_types_file import read_api_types
 from ..module_utils._interface.bundle import find_bundle
+from ..module_utils._json import Obj
 from ..module_utils._runs.context import RunContext
 from ..module_utils._runs.task import Task
 from ..plugin_utils._in_process import ControllerAction
 
 
-def _run(params: Mapping[str, Any], _context: RunContext) -> dict[str, Any]:
-    return rights_core.run(params, params["bundles"], read_api_types())
+def _run(request: RecipeRightsRequest, _context: RunContext) -> Obj:
+    return rights_core.run(request, read_api_types())
 
 
 class ActionModule(ControllerAction):
     """recipe_rights with the files of all recipes that are named."""
 
-    MODULE, SPEC, TASK = "recipe_rights", arguments.RECIPE_RIGHTS, Task(None, _run)
+    MODULE, SPEC = "recipe_rights", arguments.RECIPE_RIGHTS
+    TASK = Task(RecipeRightsRequest, _run)
 
     def _complete(self, args: dict[str, Any], task_vars: Mapping[str, Any]) -> None:
         super()._complete(args, task_vars)

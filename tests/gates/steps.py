@@ -61,11 +61,14 @@ def _antsibull_nox(place: Place) -> Iterator[Command]:
     yield Command(["nox", "--no-venv", "--envdir", str(place.build / "nox")])
 
 
+# Tests that share what takes long are in one group, for one process.
+_UNITS = ["pytest", "-q", "-n", "2", "--dist", "loadgroup", "tests/unit"]
+
+
 def _units(place: Place) -> Iterator[Command]:
     report = place.build / "reports" / "units.xml"
     others = [f"--ignore={folder}" for folder in BED_TESTS]
-    pytest = ["pytest", "-q", "-n", "2", "tests/unit", *others, f"--junit-xml={report}"]
-    yield Command(pytest, junit=report)
+    yield Command([*_UNITS, *others, f"--junit-xml={report}"], junit=report)
 
 
 def _bed_units(place: Place) -> Iterator[Command]:
@@ -76,7 +79,7 @@ def _bed_units(place: Place) -> Iterator[Command]:
 
 def _coverage(place: Place) -> Iterator[Command]:
     report = place.build / "reports" / "coverage.xml"
-    pytest = ["pytest", "-q", "-n", "2", "tests/unit", f"--junit-xml={report}"]
+    pytest = [*_UNITS, f"--junit-xml={report}"]
     argv, env = measuring.measured(place, measuring.UNITS, pytest, always=True)
     yield Command(argv, env=env, junit=report)
     yield from measuring.reports(place)

@@ -10,6 +10,9 @@ import json
 from ansible_collections.hardware.enablement.plugins.module_utils._authoring.rights import (
     rights_core,
 )
+from ansible_collections.hardware.enablement.plugins.module_utils._authoring.rights.rights_core import (
+    RecipeRightsRequest,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils._interface.api_types_file import (
     read_api_types,
 )
@@ -23,7 +26,7 @@ from tests.integration.plays import REPO
 def make_namespace(cluster: Cluster, name: str, recipe: str = "simple-kmod") -> None:
     """Make a namespace before a run does, as the playbook rights writes it for a recipe, so that it
     is used as it is (docs/admin/rights.md)."""
-    params = {"scope": "namespace", "namespace": name, "options": {}, "subjects": []}
     bundles = {recipe: read_bundle(REPO / "recipes" / recipe)}
-    made = rights_core.run({**params, "any_options": False}, bundles, read_api_types())
+    request = RecipeRightsRequest([recipe], bundles=bundles, namespace=name)
+    made = rights_core.run(request, read_api_types())
     cluster.kubectl("create", "-f", "-", stdin=json.dumps(made["manifests"][0]))

@@ -16,6 +16,9 @@ from typing import Any
 import pytest
 
 from ansible_collections.hardware.enablement.plugins.module_utils._authoring import check_core
+from ansible_collections.hardware.enablement.plugins.module_utils._authoring.check_core import (
+    RecipeCheckRequest,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils._charts.kernel_affine import (
     fnv64a,
 )
@@ -103,8 +106,8 @@ def check(name: str, folder: Path = RECIPES) -> tuple[Obj, list[str]]:
     """What recipe_check says of a recipe, without a cluster."""
     shown: list[str] = []
     context = RunContext(progress=shown.append)
-    given = {"recipe": name, "bundle": read_bundle(folder / name)}
-    return check_core.run(given, context, read_api_types()), shown
+    request = RecipeCheckRequest(name, bundle=read_bundle(folder / name))
+    return check_core.run(request, context, read_api_types()), shown
 
 
 @pytest.mark.parametrize("name", NAMES)

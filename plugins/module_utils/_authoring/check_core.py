@@ -5,9 +5,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Optional
 
 from .._charts.recipe_reading import read_recipe
 from .._errors import InvalidInput
@@ -21,35 +21,49 @@ from .rights.needed import needed_rights
 from .rights.roles import rules
 
 
-def run(params: Mapping[str, Any], context: RunContext, types: ApiTypes) -> Obj:
+@dataclass(frozen=True)
+class RecipeCheckRequest:
+    """What recipe_check looks at: a recipe with its files (bundle, by path), with these options in
+    all combinations."""
+
+    recipe: str
+    recipe_dir: Optional[str] = None
+    bundle: Optional[Mapping[str, str]] = None
+    options: Optional[Mapping[str, Any]] = None
+
+
+def run(request: RecipeCheckRequest, context: RunContext, types: ApiTypes) -> Obj:
     """Check a recipe, show what was found, and fail where something is wrong. types: what a cluster
     would serve."""
-    if not params.get("bundle"):
+    if not request.bundle:
         raise InvalidInput(
-            f"the recipe {params['recipe']!r} has no files here", todo="name a recipe's folder"
+            f"the recipe {request.recipe!r} has no files here", todo="name a recipe's folder"
         )
-    checked = check(
-        params["bundle"],
-        str(params["recipe"]),
-        params.get("options") or {},
-        types,
-        read=read_recipe,
-    )
+    checked = check(request.bundle, request.recipe, request.options or {}, types, read=read_recipe)
+    rights = _rights(checked, types)
+    for line in _shown(request.recipe, checked, rights, types):
+        context.progress(line)
+    result = _result(checked, rights, types)
+    if checked.errors:
+        result.update(failed=True, msg=_message(request.recipe, checked))
+    return result
+
+
+def _shown(source: str, checked: Checked, rights: Sequence[Obj], types: ApiTypes) -> Iterator[str]:
+    """What a person sees, line by line."""
     files = checked.recipe.files if checked.recipe else {}
     for finding in (*checked.errors, *checked.warnings):
-        place = place_of(files, str(params["recipe"]), finding.file)
-        context.progress(f"{finding.severity}: {replace(finding, file=place)}")
-    rights = _rights(checked, types)
-    for line in (
-        *_listed("images", checked.images),
-        *_listed("rights", [_in_words(rule) for rule in rights]),
-    ):
-        context.progress(line)
-    release_role = checked.recipe.release_role if checked.recipe else ""
-    if release_role:
-        context.progress(f"disable first runs the role {release_role}")
-    context.progress(_summary(checked, types))
-    result: Obj = {
+        place = place_of(files, source, finding.file)
+        yield f"{finding.severity}: {replace(finding, file=place)}"
+    yield from _listed("images", checked.images)
+    yield from _listed("rights", [_in_words(rule) for rule in rights])
+    if checked.recipe and checked.recipe.release_role:
+        yield f"disable first runs the role {checked.recipe.release_role}"
+    yield _summary(checked, types)
+
+
+def _result(checked: Checked, rights: list[Obj], types: ApiTypes) -> Obj:
+    return {
         "changed": False,
         "errors": [finding.to_dict() for finding in checked.errors],
         "warnings_found": [finding.to_dict() for finding in checked.warnings],
@@ -58,13 +72,10 @@ def run(params: Mapping[str, Any], context: RunContext, types: ApiTypes) -> Obj:
         "options_without_example": checked.unsampled,
         "images": checked.images,
         "rights": rights,
-        "release_role": release_role,
+        "release_role": checked.recipe.release_role if checked.recipe else "",
         "objects": len(checked.objects),
         "kubernetes": types.version,
     }
-    if checked.errors:
-        result.update(failed=True, msg=_message(str(params["recipe"]), checked))
-    return result
 
 
 def _rights(checked: Checked, types: ApiTypes) -> list[Obj]:

@@ -6,9 +6,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Optional
 
 from .._cluster.api_client.client import Client, connect
+from .._cluster.api_client.connection_request import ConnectionRequest
 from .._cluster.api_client.rights import CLUSTER, Right
 from .._errors import InvalidInput
 from .._json import Obj
@@ -17,6 +19,7 @@ from .._operators.kmm_recipe import recipe_files
 from .._operators.operator_info import read_documents
 from .._runs.context import RunContext
 from .._runs.task import Task
+from .._schema.requests import ParameterGroup
 from .new_core import make_recipe
 
 RIGHTS = (
@@ -25,23 +28,40 @@ RIGHTS = (
 )
 
 
-def run(params: Mapping[str, Any], context: RunContext) -> Obj:
+@dataclass(frozen=True)
+class ModuleSource(ParameterGroup):
+    """Where a Module of Kernel Module Management is: in a file, else in a namespace of the cluster.
+    module: its name."""
+
+    file: Optional[str]
+    module: Optional[str]
+    namespace: str
+
+
+@dataclass(frozen=True)
+class KmmRecipeRequest:
+    """What kmm_import makes a recipe of. name: the recipe's, None for the Module's; resource: the
+    extended resource of its device plugin, "" for none."""
+
+    connection: ConnectionRequest
+    source: ModuleSource
+    name: Optional[str]
+    recipe_dir: str
+    resource: str
+
+
+def run(request: KmmRecipeRequest, context: RunContext) -> Obj:
     """Write the recipe's folder; what it does not say is said first."""
-    module, config_maps = _read(params)
-    name = str(params["name"] or module["metadata"]["name"])
-    dockerfiles = {
-        str(each["metadata"]["name"]): str((each.get("data") or {})["dockerfile"])
-        for each in config_maps
-        if "dockerfile" in (each.get("data") or {})
-    }
-    files = recipe_files(module, name, params["resource"], dockerfiles)
+    module, config_maps = _read(request.source, request.connection)
+    name = request.name or str(module["metadata"]["name"])
+    files = recipe_files(module, name, request.resource, _dockerfiles(config_maps))
     found = fields_of(module)
     lines = [f"- {path} has no counterpart: {why}" for path, why in sorted(found.dropped.items())]
     lines += [f"~ {path}: {why}" for path, why in sorted(found.differs.items())]
     lines += [f"  {path} -> {option}" for path, option in sorted(found.taken.items())]
     for line in lines:
         context.notice(line)
-    made = make_recipe(params["recipe_dir"], name, files, context)
+    made = make_recipe(request.recipe_dir, name, files, context)
     return {
         **made,
         "taken": found.taken,
@@ -51,14 +71,23 @@ def run(params: Mapping[str, Any], context: RunContext) -> Obj:
     }
 
 
-def _read(params: Mapping[str, Any]) -> tuple[Obj, Sequence[Obj]]:
+def _dockerfiles(config_maps: Sequence[Obj]) -> dict[str, str]:
+    """Name of a ConfigMap -> the Dockerfile in it."""
+    return {
+        str(each["metadata"]["name"]): str((each.get("data") or {})["dockerfile"])
+        for each in config_maps
+        if "dockerfile" in (each.get("data") or {})
+    }
+
+
+def _read(source: ModuleSource, connection: ConnectionRequest) -> tuple[Obj, Sequence[Obj]]:
     """The Module, and the ConfigMaps with its Dockerfiles."""
-    if params["file"]:
-        return _in_file(str(params["file"]), params["module"])
-    if not params["module"]:
+    if source.file:
+        return _in_file(source.file, source.module)
+    if not source.module:
         raise InvalidInput("no Module is named", todo="give module, or file")
-    client = connect(params)
-    namespace, name = str(params["namespace"]), str(params["module"])
+    client = connect(connection)
+    namespace, name = source.namespace, source.module
     served = client.serves(API_VERSION, KIND)
     module = client.get(client.kind(API_VERSION, KIND), name, namespace) if served else None
     if module is None:
@@ -103,4 +132,4 @@ def _in_file(source: str, wanted: str | None) -> tuple[Obj, Sequence[Obj]]:
     return modules[0], [dict(each) for each in objects if each.get("kind") == "ConfigMap"]
 
 
-TASK = Task(None, run)
+TASK = Task(KmmRecipeRequest, run)

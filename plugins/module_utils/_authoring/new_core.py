@@ -7,8 +7,8 @@ yet."""
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from .._errors import EnablementError, InvalidInput
 from .._json import Obj
@@ -18,10 +18,21 @@ from .._runs.task import Task
 from .scaffold import scaffold
 
 
-def run(params: Mapping[str, Any], context: RunContext) -> Obj:
+@dataclass(frozen=True)
+class RecipeNewRequest:
+    """Which recipe is written, into which folder of recipes, for which hardware: label of the nodes
+    that have it, resource that pods ask for."""
+
+    name: str
+    recipe_dir: str
+    label: str
+    resource: str
+
+
+def run(request: RecipeNewRequest, context: RunContext) -> Obj:
     """Write a recipe's folder, and nothing where it exists, or where the names do not fit."""
-    files = scaffold(params["name"], params["label"], params["resource"])
-    return make_recipe(params["recipe_dir"], params["name"], files, context)
+    files = scaffold(request.name, request.label, request.resource)
+    return make_recipe(request.recipe_dir, request.name, files, context)
 
 
 def make_recipe(recipe_dir: str, name: str, files: Mapping[str, str], context: RunContext) -> Obj:
@@ -52,4 +63,4 @@ def _write(folder: Path, files: Mapping[str, str]) -> None:
         ) from error
 
 
-TASK = Task(None, run)
+TASK = Task(RecipeNewRequest, run)

@@ -18,6 +18,7 @@ _WITH_APP = ("DaemonSet", "Deployment", "StatefulSet")
 _OPERATORS_LABELS = "specialresource.openshift.io/"
 _ARCHITECTURES = {"amd64": "x86_64", "arm64": "aarch64"}
 
+_REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 _FNV_OFFSET, _FNV_PRIME, _FNV_SIZE = 0xCBF29CE484222325, 0x100000001B3, 1 << 64
 
 
@@ -79,22 +80,32 @@ def without_state_labels(manifest: Obj) -> Obj:
     spec["nodeSelector"] = _kept(spec.get("nodeSelector") or {})
     if not spec["nodeSelector"]:
         del spec["nodeSelector"]
-    required = ((spec.get("affinity") or {}).get("nodeAffinity") or {}).get(
-        "requiredDuringSchedulingIgnoredDuringExecution"
-    ) or {}
-    for term in required.get("nodeSelectorTerms") or ():
-        term["matchExpressions"] = [
-            each
-            for each in term.get("matchExpressions") or ()
-            if not str(each.get("key")).startswith(_OPERATORS_LABELS)
-        ]
-    if required and not any(
-        term.get("matchExpressions") or term.get("matchFields")
-        for term in required.get("nodeSelectorTerms") or ()
-    ):
-        # A term without expressions selects nothing, and nothing else was asked for.
-        del spec["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]
+    _keep_terms((spec.get("affinity") or {}).get("nodeAffinity") or {})
     return made
+
+
+def _keep_terms(node_affinity: Obj) -> None:
+    """Take the operator's labels out of what a pod requires of nodes."""
+    required = node_affinity.get(_REQUIRED) or {}
+    terms = required.get("nodeSelectorTerms") or ()
+    for term in terms:
+        term["matchExpressions"] = _kept_expressions(term)
+    if required and not any(map(_selects, terms)):
+        # A term without expressions selects nothing, and nothing else was asked for.
+        del node_affinity[_REQUIRED]
+
+
+def _kept_expressions(term: Mapping[str, Any]) -> list[Obj]:
+    """Those of a nodeSelectorTerm that are not about labels of the operator."""
+    return [
+        each
+        for each in term.get("matchExpressions") or ()
+        if not str(each.get("key")).startswith(_OPERATORS_LABELS)
+    ]
+
+
+def _selects(term: Mapping[str, Any]) -> bool:
+    return bool(term.get("matchExpressions") or term.get("matchFields"))
 
 
 def _kept(selector: Mapping[str, Any]) -> dict[str, Any]:

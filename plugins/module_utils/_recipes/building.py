@@ -58,10 +58,6 @@ class RenderedBuild:
     secrets: Mapping[str, str] = field(default_factory=dict)
 
 
-def _not_empty(texts: Mapping[str, str]) -> dict[str, str]:
-    return {name: text for name, text in texts.items() if text}
-
-
 def render_build(
     recipe: Recipe, state: State, facts: RenderFacts, group: Group
 ) -> RenderedBuild | None:
@@ -80,6 +76,10 @@ def render_build(
     def text(value: str, key: str) -> str:
         return templates.render_text(value, f"{where}.{key}", variables).strip()
 
+    def texts(values: Mapping[str, str], key: str) -> dict[str, str]:
+        rendered = {name: text(value, f"{key}.{name}") for name, value in values.items()}
+        return {name: value for name, value in rendered.items() if value}
+
     compile_ = _compile(build.compile, text) if build.compile else None
     if compile_:
         # So that the Containerfile need not say it again.
@@ -92,20 +92,11 @@ def render_build(
         base=text(build.base, "base"),
         base_arg=text(build.base_arg, "base_arg"),
         containerfile=containerfile if containerfile.strip() else "",
-        args={
-            **_not_empty({name: text(value, f"args.{name}") for name, value in build.args.items()}),
-            **(
-                _given_args(recipe, facts.options_of(group)[build.args_from], build.args_from)
-                if build.args_from
-                else {}
-            ),
-        },
+        args={**texts(build.args, "args"), **_given_args(recipe, build, facts.options_of(group))},
         files=context_files(recipe, build),
         git=_git(build.git, text) if build.git else None,
         compile=compile_,
-        secrets=_not_empty(
-            {name: text(value, f"secrets.{name}") for name, value in build.secrets.items()}
-        ),
+        secrets=texts(build.secrets, "secrets"),
     )
     why = _missing(build, rendered)
     if why:
@@ -118,8 +109,10 @@ def render_build(
     return rendered
 
 
-def _given_args(recipe: Recipe, given: Mapping[str, Any], option: str) -> dict[str, str]:
+def _given_args(recipe: Recipe, build: Build, options: Mapping[str, Any]) -> dict[str, str]:
     """Build arguments that the user says. Raises InvalidInput for what cannot be one."""
+    option = build.args_from
+    given = options[option] if option else {}
     for name, value in given.items():
         if not _ARGUMENT.fullmatch(name) or isinstance(value, (dict, list, float)) or value is None:
             raise InvalidInput(

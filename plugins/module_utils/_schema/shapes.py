@@ -313,26 +313,33 @@ class Record(Shape):
             problems.add(path, "a mapping", describe(value))
             return
         for name, item in value.items():
-            if name in self.keys:
-                self.keys[name].shape.check(item, join(path, name), problems)
-            elif name in self.removed:
-                problems.add(join(path, name), self.removed[name], describe(item))
-            else:
-                problems.add(path, "only known keys", f"{name}{suggest(name, self.keys)}", key=name)
-        needed = {name: "a value" for name, key in self.keys.items() if key.required}
-        for name, others in self.together.items():
-            if value.get(name) is not None:
-                needed |= {
-                    other: f"a value, since there is {name}"
-                    for other in others
-                    if value.get(other) is None
-                }
-        for name, what in needed.items():
-            if value.get(name) is None and (name not in value or not self.keys[name].required):
-                problems.add(join(path, name), what, "nothing")
+            self._check_key(name, item, path, problems)
+        for name, what in self._needed(value).items():
+            problems.add(join(path, name), what, "nothing")
         for one, other in self.apart:
             if value.get(one) is not None and value.get(other) is not None:
                 problems.add(path, f"one of {one} and {other}", "both")
+
+    def _check_key(self, name: str, item: Any, path: str, problems: Problems) -> None:
+        if name in self.keys:
+            self.keys[name].shape.check(item, join(path, name), problems)
+        elif name in self.removed:
+            problems.add(join(path, name), self.removed[name], describe(item))
+        else:
+            problems.add(path, "only known keys", f"{name}{suggest(name, self.keys)}", key=name)
+
+    def _needed(self, value: Mapping[str, Any]) -> dict[str, str]:
+        """The keys that have no value and need one, each with what is expected. A required one that
+        is there with null is for its own shape to refuse."""
+        needed = {name: "a value" for name, key in self.keys.items() if key.required}
+        for name, others in self.together.items():
+            if value.get(name) is not None:
+                needed |= dict.fromkeys(others, f"a value, since there is {name}")
+        return {
+            name: what
+            for name, what in needed.items()
+            if value.get(name) is None and (name not in value or not self.keys[name].required)
+        }
 
     def json_schema(self) -> Schema:
         """type object without further properties; each key with its text and default."""

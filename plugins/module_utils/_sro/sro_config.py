@@ -6,9 +6,9 @@ checked."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Optional
 
 from .._errors import InvalidInput
 from .._json import Obj
@@ -18,9 +18,18 @@ from .._runs.task import Task
 from .sro_resource import request_of
 
 
-def run(params: Mapping[str, Any], context: RunContext) -> Obj:
+@dataclass(frozen=True)
+class SroConfigRequest:
+    """The file with a custom resource (from_cr), and the folder of recipes, None for the one that the
+    resource names."""
+
+    from_cr: str
+    recipe_dir: Optional[str]
+
+
+def run(request: SroConfigRequest, context: RunContext) -> Obj:
     """What a custom resource asks for, in the words of enable."""
-    source = str(params["from_cr"])
+    source = request.from_cr
     try:
         text = Path(source).expanduser().read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
@@ -29,22 +38,22 @@ def run(params: Mapping[str, Any], context: RunContext) -> Obj:
             why=str(error).splitlines()[0],
             todo="name a file with a SpecialResource",
         ) from None
-    recipe_dir = str(params.get("recipe_dir") or "")
-    request = request_of(parse(text, source), source, recipe_dir)
-    context.secrets.update(request.secrets)
-    for each in request.notes:
-        context.notice(f"{request.name}, {each}")
+    recipe_dir = request.recipe_dir or ""
+    asked = request_of(parse(text, source), source, recipe_dir)
+    context.secrets.update(asked.secrets)
+    for each in asked.notes:
+        context.notice(f"{asked.name}, {each}")
     return {
         "changed": False,
-        "action": request.action,
-        "name": request.name,
-        "recipe": request.recipe,
-        "recipe_dir": recipe_dir or request.recipe_dir,
-        "namespace": request.namespace,
-        "options": request.options,
-        "depends": list(request.depends),
-        "notes": list(request.notes),
+        "action": asked.action,
+        "name": asked.name,
+        "recipe": asked.recipe,
+        "recipe_dir": recipe_dir or asked.recipe_dir,
+        "namespace": asked.namespace,
+        "options": asked.options,
+        "depends": list(asked.depends),
+        "notes": list(asked.notes),
     }
 
 
-TASK = Task(None, run)
+TASK = Task(SroConfigRequest, run)

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Literal, Optional
 
 from .._cluster.api_client.client import Client, connect
+from .._cluster.api_client.connection_request import ConnectionRequest
 from .._cluster.api_objects.kinds import Kind
 from .._cluster.api_objects.labels import APPLYSET_ID_LABEL, PART_OF_LABEL
 from .._cluster.api_objects.objects import ObjectKey, key_of
@@ -28,51 +30,78 @@ OPERATORS = ("special-resource-controller-manager", "special-resource-operator")
 _NODES = Kind("", "v1", "Node", "nodes", namespaced=False)
 
 
-def run(params: Mapping[str, Any], context: RunContext) -> Obj:
+@dataclass(frozen=True)
+class SroReleaseRequest:
+    """What sro_release is to do for the recipe of that name. end_operator: whether it may be scaled to
+    0; wait_timeout: for its pods to go, in seconds."""
+
+    connection: ConnectionRequest
+    run_id: Optional[str]
+    name: str
+    state: Literal["ended", "released"]
+    end_operator: bool
+    wait_timeout: int
+
+
+def run(request: SroReleaseRequest, context: RunContext) -> Obj:
     """sro_release: end the operator, or refuse while it runs; or let go what the record of a recipe
     says is ours."""
-    client = connect(params)
-    name = str(params["name"])
-    if params["state"] == "ended":
-        return _end(client, name, params, context)
-    return _release(client, name, context)
+    client = connect(request.connection)
+    if request.state == "ended":
+        return _end(client, request, context)
+    return _release(client, request.name, context)
 
 
-def _end(client: Client, name: str, params: Mapping[str, Any], context: RunContext) -> Obj:
-    deployments = client.kind("apps/v1", "Deployment")
-    running = [
-        each
-        for operator in OPERATORS
-        for each in client.list(deployments, fields=f"metadata.name={operator}").items
-        if (each.get("spec") or {}).get("replicas") != 0
-    ]
+def _end(client: Client, request: SroReleaseRequest, context: RunContext) -> Obj:
+    """Scale the operator to 0 and wait for its pods to be gone; refuse where that is not allowed."""
+    name, running = request.name, _running_operators(client)
     found = {"changed": bool(running), "adopt": bool(_resources(client, name)), "released": []}
     if not running:
         return found
-    if not params["end_operator"]:
+    names = ", ".join(str(key_of(each)) for each in running)
+    if not request.end_operator:
         raise EnablementError(
             "The Special Resource Operator runs in this cluster",
-            where=", ".join(str(key_of(each)) for each in running),
+            where=names,
             why="it would undo what is taken over",
             todo="run with -e hardware_enablement_end_operator=true, which scales it to 0, or remove it",
         )
-    names = [str(key_of(each)) for each in running]
     if context.check_mode:
-        return {**found, **context.tell(f"would scale {', '.join(names)} to 0")}
+        return {**found, **context.tell(f"would scale {names} to 0")}
     guard = Guard(client, name, context)
     guard.before_write()
     for each in running:
-        client.patch(deployments, *_place(each), {"spec": {"replicas": 0}})
-    deadline = time.monotonic() + float(params["wait_timeout"])
-    while _has_pods(client, deployments, running):
+        client.patch(_deployments(client), *_place(each), {"spec": {"replicas": 0}})
+    _wait_for_pods_gone(client, running, request.wait_timeout)
+    return {**found, **context.tell(f"scaled {names} to 0")}
+
+
+def _deployments(client: Client) -> Kind:
+    return client.kind("apps/v1", "Deployment")
+
+
+def _running_operators(client: Client) -> list[Obj]:
+    """The operator's Deployments that are not scaled to 0."""
+    return [
+        each
+        for operator in OPERATORS
+        for each in client.list(_deployments(client), fields=f"metadata.name={operator}").items
+        if (each.get("spec") or {}).get("replicas") != 0
+    ]
+
+
+def _wait_for_pods_gone(client: Client, deployments: list[Obj], timeout: int) -> None:
+    """Wait until Deployments that are scaled to 0 have no pods any more. timeout in seconds."""
+    deadline = time.monotonic() + timeout
+    while _has_pods(client, _deployments(client), deployments):
         if time.monotonic() > deadline:
+            names = ", ".join(str(key_of(each)) for each in deployments)
             raise EnablementError(
-                f"{', '.join(names)} still has pods",
-                why=f"it was scaled to 0 {params['wait_timeout']} s ago",
+                f"{names} still has pods",
+                why=f"it was scaled to 0 {timeout} s ago",
                 todo="see what keeps them, then run again",
             )
         time.sleep(1)
-    return {**found, **context.tell(f"scaled {', '.join(names)} to 0")}
 
 
 def _place(obj: Mapping[str, Any]) -> tuple[str, str | None]:
@@ -159,4 +188,4 @@ def _owned(client: Client, record: Mapping[str, Any] | None) -> list[Obj]:
     return [*found, *filter(None, spaces)]
 
 
-TASK = Task(None, run)
+TASK = Task(SroReleaseRequest, run)

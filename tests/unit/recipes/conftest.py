@@ -35,6 +35,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils._recipes.templ
     RenderedState,
     RenderFacts,
 )
+from tests.unit.recipes.checks import use_once
 
 Obj = dict[str, Any]
 
@@ -193,6 +194,13 @@ def renderer(folder: Path) -> Render:
         return Rendering(recipe, facts, check_recipe(settled(recipe, facts.options), facts))
 
     return render
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _checks_are_made_once() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        use_once(patch)
+        yield
 
 
 @pytest.fixture(scope="session")

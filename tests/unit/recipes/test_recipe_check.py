@@ -14,10 +14,13 @@ from typing import Any
 import pytest
 
 from ansible_collections.hardware.enablement.plugins.module_utils._authoring import check_core
-from ansible_collections.hardware.enablement.plugins.module_utils._errors import InvalidInput
-from ansible_collections.hardware.enablement.plugins.module_utils._interface.api_types_file import (
-    read_api_types,
+from ansible_collections.hardware.enablement.plugins.module_utils._authoring.check_core import (
+    RecipeCheckRequest,
 )
+from ansible_collections.hardware.enablement.plugins.module_utils._charts.recipe_reading import (
+    read_recipe,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._errors import InvalidInput
 from ansible_collections.hardware.enablement.plugins.module_utils._interface.bundle import (
     read_bundle,
 )
@@ -26,10 +29,12 @@ from ansible_collections.hardware.enablement.plugins.module_utils._recipes.check
     check,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._runs.context import RunContext
+from tests.unit.recipes.checks import TOGETHER, TYPES, check_once
 
 REPO = Path(__file__).resolve().parents[3]
 RECIPES = REPO / "tests" / "recipes"
-TYPES = read_api_types()
+
+pytestmark = TOGETHER
 
 # File and line of each mistake, and what is said of it.
 MISTAKES = {
@@ -76,7 +81,7 @@ MISTAKES = {
 
 
 def checked(folder: Path, options: Mapping[str, Any] | None = None) -> Checked:
-    return check(read_bundle(folder), folder.name, options or {}, TYPES)
+    return check_once(read_bundle(folder), folder.name, options or {}, TYPES, read=read_recipe)
 
 
 def test_one_that_extends_another_is_checked_with_it(tmp_path: Path) -> None:
@@ -157,8 +162,8 @@ def test_it_says_which_role_gives_back_first(tmp_path: Path) -> None:
     said: list[str] = []
     for role in ("acme.cards.give_back", "give_back"):
         small(tmp_path, "", {"release_role": role})
-        params = {"recipe": "small", "bundle": read_bundle(tmp_path)}
-        result = check_core.run(params, RunContext(progress=said.append), TYPES)
+        request = RecipeCheckRequest("small", bundle=read_bundle(tmp_path))
+        result = check_core.run(request, RunContext(progress=said.append), TYPES)
         assert result["release_role"] == ("" if result["errors"] else role)
     assert "disable first runs the role acme.cards.give_back" in said
     assert "release_role: expected a role's full name, found 'give_back'" in "".join(said)
@@ -331,8 +336,8 @@ def test_options_that_do_not_fit_are_refused() -> None:
 
 def test_the_task_shows_each_mistake_and_fails() -> None:
     said: list[str] = []
-    params = {"recipe": "mistakes", "bundle": read_bundle(RECIPES / "mistakes"), "options": {}}
-    result = check_core.run(params, RunContext(progress=said.append), TYPES)
+    request = RecipeCheckRequest("mistakes", bundle=read_bundle(RECIPES / "mistakes"), options={})
+    result = check_core.run(request, RunContext(progress=said.append), TYPES)
     assert result["failed"]
     assert "recipe mistakes has 27 mistakes" in result["msg"]
     assert len(result["errors"]) == len(MISTAKES)
@@ -344,7 +349,7 @@ def test_what_a_run_may_do_is_told_beside_what_it_runs() -> None:
     told: list[str] = []
     bundle = read_bundle(RECIPES / "two-states")
     found = check_core.run(
-        {"bundle": bundle, "recipe": "two-states"}, RunContext(progress=told.append), TYPES
+        RecipeCheckRequest("two-states", bundle=bundle), RunContext(progress=told.append), TYPES
     )
     daemonsets = [rule for rule in found["rights"] if "daemonsets" in rule["resources"]]
     assert {"create", "patch", "delete"} <= set(daemonsets[0]["verbs"])

@@ -37,7 +37,7 @@ def params(folder: Path, **changed: str) -> dict[str, str]:
 
 
 def test_the_scaffold_is_short_and_has_no_mistake(tmp_path: Path) -> None:
-    result = new_core.run(params(tmp_path), RunContext())
+    result = new_core.TASK.run(params(tmp_path), RunContext())
     bundle = read_bundle(tmp_path / "acme-fpga")
     assert sorted(bundle) == result["files"]
     assert sum(len(text.splitlines()) for text in bundle.values()) < 150
@@ -53,19 +53,19 @@ def test_the_scaffold_is_short_and_has_no_mistake(tmp_path: Path) -> None:
 
 
 def test_a_label_may_have_a_value(tmp_path: Path) -> None:
-    new_core.run(params(tmp_path, label="example.com/card=x7"), RunContext())
+    new_core.TASK.run(params(tmp_path, label="example.com/card=x7"), RunContext())
     assert '{example.com/card: "x7"}' in (tmp_path / "acme-fpga" / "recipe.yml").read_text()
 
 
 def test_nothing_is_overwritten(tmp_path: Path) -> None:
     (tmp_path / "acme-fpga").mkdir()
     with pytest.raises(InvalidInput, match="nothing is overwritten"):
-        new_core.run(params(tmp_path), RunContext())
+        new_core.TASK.run(params(tmp_path), RunContext())
     assert list((tmp_path / "acme-fpga").iterdir()) == []
 
 
 def test_check_mode_writes_nothing(tmp_path: Path) -> None:
-    assert new_core.run(params(tmp_path), RunContext(check_mode=True))["changed"]
+    assert new_core.TASK.run(params(tmp_path), RunContext(check_mode=True))["changed"]
     assert list(tmp_path.iterdir()) == []
 
 
@@ -74,5 +74,5 @@ def test_check_mode_writes_nothing(tmp_path: Path) -> None:
 )
 def test_names_that_do_not_fit_are_refused(tmp_path: Path, changed: dict[str, str]) -> None:
     with pytest.raises(InvalidInput):
-        new_core.run(params(tmp_path, **changed), RunContext())
+        new_core.TASK.run(params(tmp_path, **changed), RunContext())
     assert list(tmp_path.iterdir()) == []

@@ -18,6 +18,10 @@ from ansible_collections.hardware.enablement.plugins.module_utils._authoring.rig
 from ansible_collections.hardware.enablement.plugins.module_utils._authoring.rights.object_rights import (
     object_rights,
 )
+from ansible_collections.hardware.enablement.plugins.module_utils._authoring.rights.rights_core import (
+    RecipeRightsRequest,
+    WantedRoles,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils._authoring.rights.roles import (
     rules,
 )
@@ -29,31 +33,26 @@ from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_o
     OWNERSHIP,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._errors import InvalidInput
-from ansible_collections.hardware.enablement.plugins.module_utils._interface.api_types_file import (
-    read_api_types,
-)
 from ansible_collections.hardware.enablement.plugins.module_utils._interface.bundle import (
     read_bundle,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._recipes.checking.made import (
     Made,
 )
+from ansible_collections.hardware.enablement.plugins.module_utils._schema.requests import (
+    make_request,
+)
+from tests.unit.recipes.checks import TOGETHER, TYPES
 from tests.unit.recipes.conftest import REPO, renderer
 
-TYPES = read_api_types()
+pytestmark = TOGETHER
 RBAC = "rbac.authorization.k8s.io"
 
 
 def rights(*recipes: str, **params: Any) -> dict[str, Any]:
-    defaults = {
-        "scope": "namespace",
-        "options": {},
-        "any_options": False,
-        "subjects": [],
-        "role": "runner",
-    }
     bundles = {name: read_bundle(REPO / "recipes" / name) for name in recipes}
-    return rights_core.run({**defaults, **params}, bundles, TYPES)
+    given = {"recipes": recipes, "bundles": bundles, **params}
+    return rights_core.run(make_request(RecipeRightsRequest, given), TYPES)
 
 
 @cache
@@ -266,7 +265,5 @@ def test_what_does_not_go_together_is_refused() -> None:
     bundles = {"mistakes": read_bundle(REPO / "tests" / "recipes" / "mistakes")}
     with pytest.raises(InvalidInput, match="recipe_check lists"):
         rights_core.run(
-            {"scope": "cluster", "options": {}, "any_options": False, "subjects": []},
-            bundles,
-            TYPES,
+            RecipeRightsRequest(["mistakes"], bundles=bundles, wanted=WantedRoles("cluster")), TYPES
         )

@@ -20,6 +20,7 @@ from ..._events import cluster_watch
 from ..._numa import numa_reading
 from ..._numa.numa_reading import RECIPE as NUMA_RECIPE
 from ..._proofs.catalog import KINDS
+from ..._proofs.proof import Proof
 from ..._recipes.checking.api_types import ApiTypes
 from ..._recipes.checking.made import Made
 from ..._recipes.loading.recipe import Recipe, State
@@ -99,15 +100,25 @@ def _of_recipe(recipe: Recipe, objects: Sequence[Made], types: ApiTypes) -> Iter
     if recipe.format:
         asked = runtime_facts.RIGHTS.items()
         yield from (right for name, right in asked if recipe.format.reads(name))
-    own = recipe.format.proofs([made.manifest for made in objects]) if recipe.format else ()
-    states = recipe.states.values()
-    said = [proof for state in states for proof in (*state.validate, *state.disabled_validate)]
-    for proof in (*said, *own):
-        kind = KINDS[proof.kind]
-        for what in kind.watches(kind.settings_of(proof), ""):
-            namespaced = types.namespaced(what.api_version, what.kind)
-            scope = OPERANDS if namespaced and not what.namespace else CLUSTER
-            yield _of(what.api_version, what.kind, types, scope, READ)
+    for proof in _proofs(recipe, objects):
+        yield from _watched(proof, types)
+
+
+def _proofs(recipe: Recipe, objects: Sequence[Made]) -> Iterator[Proof]:
+    """All proofs of the recipe, whether its states are enabled or not."""
+    for state in recipe.states.values():
+        yield from (*state.validate, *state.disabled_validate)
+    if recipe.format:
+        yield from recipe.format.proofs([made.manifest for made in objects])
+
+
+def _watched(proof: Proof, types: ApiTypes) -> Iterator[Right]:
+    """What is watched for a proof, in whatever namespace it is."""
+    kind = KINDS[proof.kind]
+    for what in kind.watches(kind.settings_of(proof), ""):
+        namespaced = types.namespaced(what.api_version, what.kind)
+        scope = OPERANDS if namespaced and not what.namespace else CLUSTER
+        yield _of(what.api_version, what.kind, types, scope, READ)
 
 
 def _of(api_version: str, kind: str, types: ApiTypes, scope: str, verbs: tuple[str, ...]) -> Right:

@@ -6,7 +6,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, Literal, Optional
 
 from ..._charts.recipe_reading import read_recipe
 from ..._cluster.api_client.rights import Right
@@ -19,64 +20,87 @@ from ..._recipes.checking.made import Made
 from ..._recipes.loading.instances import default_namespace
 from ..._recipes.loading.lookups import is_looked_up, settled
 from ..._recipes.loading.options import resolve
+from ..._schema.requests import ParameterGroup
 from .manifest_text import as_text
 from .needed import needed_rights
-from .roles import bindings, cluster_roles, namespaced_roles
+from .roles import Subject, bindings, cluster_roles, namespaced_roles
 
 DEFAULT_NAME = "hardware-enablement"
 
 
-def run(
-    params: Mapping[str, Any], bundles: Mapping[str, Mapping[str, str]], types: ApiTypes
-) -> Obj:
-    """The roles for recipes. bundles: recipe -> its files. types: what a cluster would serve."""
-    _refuse(params, list(bundles))
+@dataclass(frozen=True)
+class WantedRoles(ParameterGroup):
+    """Which roles the rights become: scope says whether in one namespace, or for all; name is how
+    their names begin, None for one of ours. subjects are bound to those whose names end with role."""
+
+    scope: Literal["namespace", "cluster"] = "namespace"
+    name: Optional[str] = None
+    role: Literal["runner", "viewer"] = "runner"
+    subjects: tuple[Subject, ...] = ()
+
+
+@dataclass(frozen=True)
+class RecipeRightsRequest:
+    """Recipes, and how they are enabled. bundles: recipe -> its files, by path. any_options: what
+    holds whatever the options are, instead of with these."""
+
+    recipes: Sequence[str]
+    recipe_dir: Optional[str] = None
+    bundles: Optional[Mapping[str, Mapping[str, str]]] = None
+    options: Mapping[str, Any] = field(default_factory=dict)
+    any_options: bool = False
+    namespace: Optional[str] = None
+    instance: Optional[str] = None
+    wanted: WantedRoles = WantedRoles()
+
+
+def run(request: RecipeRightsRequest, types: ApiTypes) -> Obj:
+    """The roles for recipes. types: what a cluster would serve."""
+    bundles, wanted = request.bundles or {}, request.wanted
+    _refuse(request, list(bundles))
     rights: list[Right] = []
     namespace: Obj = {}
     for recipe, bundle in bundles.items():
-        found, namespace = _rights_of(recipe, bundle, params, types)
+        found, namespace = _rights_of(recipe, bundle, request, types)
         rights += found
-    name = params.get("name") or DEFAULT_NAME
-    if params["scope"] == "namespace" and not params.get("name"):
-        name += f"-{params.get('instance') or min(bundles)}"
-    if params["scope"] == "cluster":
-        manifests = cluster_roles(rights, name)
+    if wanted.scope == "cluster":
+        manifests = cluster_roles(rights, wanted.name or DEFAULT_NAME)
     else:
+        name = wanted.name or f"{DEFAULT_NAME}-{request.instance or min(bundles)}"
         manifests = namespaced_roles(rights, name, namespace)
-    if params["subjects"]:
-        manifests += bindings(manifests, params["subjects"], params["role"])
+    if wanted.subjects:
+        manifests += bindings(manifests, wanted.subjects, wanted.role)
     return {"changed": False, "manifests": manifests, "text": as_text(manifests, list(bundles))}
 
 
-def _refuse(params: Mapping[str, Any], recipes: Sequence[str]) -> None:
+def _refuse(request: RecipeRightsRequest, recipes: Sequence[str]) -> None:
     """Raise InvalidInput for what several recipes cannot share."""
     if len(recipes) < 2:
         return
     several = f"{', '.join(recipes)} are named"
-    if params["scope"] == "namespace":
+    if request.wanted.scope == "namespace":
         todo = "name one, or set scope to cluster"
         raise InvalidInput(
             "roles in a namespace are made for one recipe at a time", why=several, todo=todo
         )
-    if params["options"] or params.get("instance"):
+    if request.options or request.instance:
         raise InvalidInput(
             "options and an instance belong to one recipe", why=several, todo="name one"
         )
 
 
 def _rights_of(
-    name: str, bundle: Mapping[str, str], params: Mapping[str, Any], types: ApiTypes
+    name: str, bundle: Mapping[str, str], request: RecipeRightsRequest, types: ApiTypes
 ) -> tuple[list[Right], Obj]:
     """The rights, and the namespace of the operands."""
-    everything = bool(params["any_options"])
     checked = check(
         bundle,
         name,
-        params["options"],
+        request.options,
         types,
-        namespace=params.get("namespace") or "",
-        instance=params.get("instance"),
-        combine=everything,
+        namespace=request.namespace or "",
+        instance=request.instance,
+        combine=request.any_options,
         read=read_recipe,
     )
     if checked.recipe is None or checked.errors:
@@ -85,13 +109,13 @@ def _rights_of(
             why=f"{len(checked.errors)} things are wrong with it, the first: {checked.errors[0]}",
             todo="mend what hardware.enablement.recipe_check lists",
         )
-    namespace = params.get("namespace") or default_namespace(checked.recipe)
+    namespace = request.namespace or default_namespace(checked.recipe)
     recipe, objects = checked.recipe, checked.objects
-    if everything:
+    if request.any_options:
         looked_up = [state for state in recipe.states.values() if state.lookup or state.build]
         objects = checked.all_objects
     else:
-        recipe = settled(recipe, resolve(recipe, params["options"], complete=False))
+        recipe = settled(recipe, resolve(recipe, request.options, complete=False))
         looked_up = [state for state in recipe.states.values() if is_looked_up(state)]
     rights = needed_rights(recipe, objects, types, namespace, looked_up=looked_up)
     return rights, _as_it_has_to_be(namespace, objects)

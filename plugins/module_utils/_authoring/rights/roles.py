@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
-from typing import Any
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Literal, Optional
 
 from ..._cluster.api_client.rights import CLUSTER, LOCKS, OPERANDS, Right
 from ..._cluster.api_objects.labels import LOCK_NAMESPACE
@@ -30,6 +30,15 @@ _VERBS = (
     "escalate",
     "use",
 )
+
+
+@dataclass(frozen=True)
+class Subject:
+    """Whom a role is bound to."""
+
+    kind: Literal["User", "Group", "ServiceAccount"]
+    name: str
+    namespace: Optional[str] = None
 
 
 def cluster_roles(rights: Sequence[Right], name: str) -> list[Obj]:
@@ -69,7 +78,7 @@ def namespaced_roles(rights: Sequence[Right], name: str, namespace: Obj) -> list
 
 
 def bindings(
-    roles: Iterable[Mapping[str, Any]], subjects: Sequence[Mapping[str, Any]], role: str
+    roles: Iterable[Mapping[str, Any]], subjects: Sequence[Subject], role: str
 ) -> list[Obj]:
     """What gives the roles whose name ends like that to the subjects."""
     found = []
@@ -81,7 +90,7 @@ def bindings(
                 "kind": f"{kind}Binding",
                 "metadata": dict(metadata),
                 "roleRef": {"apiGroup": _GROUP, "kind": kind, "name": metadata["name"]},
-                "subjects": [_subject(subject) for subject in subjects],
+                "subjects": [_reference(subject) for subject in subjects],
             }
             found.append(binding)
     return found
@@ -162,6 +171,7 @@ def _manifest(kind: str, name: str, namespace: str, found: list[Obj]) -> Obj:
     return {"apiVersion": _API_VERSION, "kind": kind, "metadata": metadata, "rules": found}
 
 
-def _subject(subject: Mapping[str, Any]) -> Obj:
-    found = {key: str(value) for key, value in subject.items() if value}
-    return found if found["kind"] == "ServiceAccount" else {"apiGroup": _GROUP, **found}
+def _reference(subject: Subject) -> Obj:
+    """A subject as a binding names it."""
+    found = {key: value for key, value in asdict(subject).items() if value}
+    return found if subject.kind == "ServiceAccount" else {"apiGroup": _GROUP, **found}

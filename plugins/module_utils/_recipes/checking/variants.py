@@ -140,18 +140,18 @@ def _other_values(option: Option, recipe: Recipe) -> list[Any]:
         return [not option.default] if option.default is not None else [True, False]
     if option.choices and option.type != "list":
         return [choice for choice in option.choices if choice != option.default]
+    return [value for value in _candidates(option) if value not in (None, option.default)]
+
+
+def _candidates(option: Option) -> list[Any]:
+    """What an option of no fixed choice may be: as in its example, made up, or nothing."""
     if option.example is not None:
-        return [
-            value
-            for value in (option.example, _empty(option))
-            if value not in (None, option.default)
-        ]
+        return [option.example, _empty(option)]
     if option.type == "list":
-        candidates: list[Any] = [[], _sample(option)]
-        return [value for value in candidates if value != option.default and value is not None]
+        return [[], _sample(option)]
     if option.type == "dict":
         return [{}] if option.default else []
-    return [_sample(option)] if option.default in ("", 0, None) and not option.required else []
+    return [] if option.default or option.required else [_sample(option)]
 
 
 def _empty(option: Option) -> Any:

@@ -35,23 +35,32 @@ def resolve(
     values = {str(name): value for name, value in (given or {}).items() if value is not None}
     for name in values:
         if name not in recipe.options:
-            problems.add(
-                "", "only options that the recipe has", f"{name}{suggest(name, recipe.options)}"
-            )
+            hint = suggest(name, recipe.options)
+            problems.add("", "only options that the recipe has", f"{name}{hint}")
     resolved: dict[str, Any] = {}
     for name, option in recipe.options.items():
         if name in values:
             resolved[name] = _value(option, values[name], problems)
         else:
-            resolved[name] = copy_of(option.default)
-            if option.required and complete:
-                problems.add(name, f"a value ({option.description or option.type})", "nothing")
+            resolved[name] = _default(option, problems, needed=complete)
     if not problems:
-        for name, entry in STANDARD.items():
-            if entry.check:
-                entry.check(name, resolved[name], recipe.states, problems)
+        _check_standard(resolved, recipe, problems)
     problems.refuse(f"the options of recipe {recipe.name} cannot be used")
     return resolved
+
+
+def _default(option: Option, problems: Problems, *, needed: bool) -> Any:
+    """The value of an option that is not given. needed: whether a required one has to be."""
+    if option.required and needed:
+        problems.add(option.name, f"a value ({option.description or option.type})", "nothing")
+    return copy_of(option.default)
+
+
+def _check_standard(resolved: Mapping[str, Any], recipe: Recipe, problems: Problems) -> None:
+    """What the options that every recipe has say beside their type."""
+    for name, entry in STANDARD.items():
+        if entry.check:
+            entry.check(name, resolved[name], recipe.states, problems)
 
 
 # They say which nodes there are, before there are pools of them.

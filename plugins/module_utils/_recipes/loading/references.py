@@ -7,6 +7,7 @@ wrong shape, so that a person sees those problems and these at once."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Any
 
@@ -122,33 +123,54 @@ def in_order(states: Mapping[str, Any]) -> list[str]:
     return done
 
 
+@dataclass(frozen=True)
+class _Type:
+    """What an option takes: a type, that of a list's items ("" for none), and its choices."""
+
+    kind: Any
+    elements: Any
+    choices: Sequence[Any]
+
+    @property
+    def of_choice(self) -> str:
+        """The type of one choice."""
+        return str(self.elements or "str") if self.kind == "list" else str(self.kind)
+
+
 def _check_option(name: str, option: Mapping[str, Any], path: str, problems: Problems) -> None:
-    standard = STANDARD_OPTIONS.get(name)
-    if standard is not None:
-        kind, elements = standard.type, standard.elements
-        for key in option.keys() - {"default", "description", "example"}:
-            problems.add(
-                join(path, key), "nothing but a default, since every recipe has this option", key
-            )
-    else:
-        kind, elements = option.get("type", "str"), option.get("elements") or ""
-    if not _is_type(kind) or (elements and not _is_type(elements)):
+    type_ = _type_of(name, option, path, problems)
+    if not _is_type(type_.kind) or (type_.elements and not _is_type(type_.elements)):
         return
-    if option.get("elements") and kind != "list":
-        problems.add(join(path, "elements"), "type list", f"type {kind}")
-    choices = list(standard.choices) if standard is not None else _list(option.get("choices"))
-    for index, choice in enumerate(choices):
-        of_choice = elements or "str" if kind == "list" else kind
-        _check_type(choice, of_choice, f"{path}.choices[{index}]", problems)
+    if option.get("elements") and type_.kind != "list":
+        problems.add(join(path, "elements"), "type list", f"type {type_.kind}")
+    for index, choice in enumerate(type_.choices):
+        _check_type(choice, type_.of_choice, f"{path}.choices[{index}]", problems)
     if option.get("example") is not None:
-        _check_type(option["example"], kind, join(path, "example"), problems, elements)
-    default, at = option.get("default"), join(path, "default")
-    if default is None:
-        return
+        at = join(path, "example")
+        _check_type(option["example"], type_.kind, at, problems, type_.elements)
+    if option.get("default") is not None:
+        _check_default(option, type_, join(path, "default"), problems)
+
+
+def _type_of(name: str, option: Mapping[str, Any], path: str, problems: Problems) -> _Type:
+    """What the option says of itself; of a standard one, what all recipes have."""
+    standard = STANDARD_OPTIONS.get(name)
+    if standard is None:
+        kind, elements = option.get("type", "str"), option.get("elements") or ""
+        return _Type(kind, elements, _list(option.get("choices")))
+    for key in option.keys() - {"default", "description", "example"}:
+        problems.add(
+            join(path, key), "nothing but a default, since every recipe has this option", key
+        )
+    return _Type(standard.type, standard.elements, standard.choices)
+
+
+def _check_default(option: Mapping[str, Any], type_: _Type, at: str, problems: Problems) -> None:
+    default = option["default"]
     if option.get("required"):
         problems.add(at, "none for a required option", describe(default))
-    if _check_type(default, kind, at, problems, elements) and choices:
-        _check_chosen(default, choices, at, problems)
+    if _check_type(default, type_.kind, at, problems, type_.elements) and type_.choices:
+        _check_chosen(default, type_.choices, at, problems)
 
 
 def _check_chosen(default: Any, choices: Sequence[Any], path: str, problems: Problems) -> None:
@@ -248,28 +270,39 @@ def _check_build(
 ) -> None:
     if not build:
         return
-    file, folder, switch = build.get("containerfile"), build.get("context"), build.get("enabled")
-    if not file and not _dict(build.get("git")).get("containerfile"):
-        problems.add(join(path, "containerfile"), "one, or git.containerfile", "neither")
-    if isinstance(file, str) and file not in files:
-        problems.add(
-            join(path, "containerfile"),
-            "a file of the recipe",
-            f"{file}{suggest(file, files, listed=0)}",
-        )
+    _check_containerfile(build, files, join(path, "containerfile"), problems)
     if build.get("compile") and not build.get("base"):
         problems.add(join(path, "base"), "one, since build.compile compiles in it", "none")
-    if isinstance(folder, str) and not any(
-        name.startswith(f"{folder.strip('/')}/") for name in files
-    ):
-        problems.add(join(path, "context"), "a folder of the recipe", folder)
+    _check_context(build, files, path, problems)
+    for key, kind in (("args_from", "dict"), ("enabled", "bool")):
+        name = build.get(key)
+        if isinstance(name, str) and _dict(options.get(name)).get("type") != kind:
+            problems.add(join(path, key), f"an option of type {kind}", name)
+
+
+def _check_containerfile(
+    build: Mapping[str, Any], files: Mapping[str, str], path: str, problems: Problems
+) -> None:
+    """It is a file of the recipe, or one in the git repository."""
+    file = build.get("containerfile")
+    if not file and not _dict(build.get("git")).get("containerfile"):
+        problems.add(path, "one, or git.containerfile", "neither")
+    if isinstance(file, str) and file not in files:
+        hint = suggest(file, files, listed=0)
+        problems.add(path, "a file of the recipe", f"{file}{hint}")
+
+
+def _check_context(
+    build: Mapping[str, Any], files: Mapping[str, str], path: str, problems: Problems
+) -> None:
+    """What is sent along is a folder of the recipe, or a git repository."""
+    folder = build.get("context")
+    if isinstance(folder, str):
+        start = f"{folder.strip('/')}/"
+        if not any(name.startswith(start) for name in files):
+            problems.add(join(path, "context"), "a folder of the recipe", folder)
     if folder and build.get("git"):
         problems.add(join(path, "git"), "one of context and git", "both")
-    more = build.get("args_from")
-    if isinstance(more, str) and _dict(options.get(more)).get("type") != "dict":
-        problems.add(join(path, "args_from"), "an option of type dict", more)
-    if isinstance(switch, str) and _dict(options.get(switch)).get("type") != "bool":
-        problems.add(join(path, "enabled"), "an option of type bool", switch)
 
 
 def _check_switch(

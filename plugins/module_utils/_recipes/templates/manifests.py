@@ -35,7 +35,7 @@ def manifests_in(text: str, source: str, *, named: bool = True) -> list[Obj]:
     Raises InvalidInput that names the file and the document (from 1).
     """
     return [
-        _checked(copy_of(manifest), place, named)
+        _checked(copy_of(manifest), place, named=named)
         for number, document in enumerate(_documents(text, f"{source} (as rendered)"), start=1)
         for manifest, place in _flatten(document, f"{source}, document {number}")
     ]
@@ -121,26 +121,35 @@ def _flatten(document: Any, place: str) -> Iterator[tuple[Any, str]]:
         yield document, place
 
 
-def _checked(manifest: Any, place: str, named: bool) -> Obj:
+def _checked(manifest: Any, place: str, *, named: bool) -> Obj:
+    """A manifest as the API server would take it, as far as its head goes. Raises InvalidInput."""
     if not isinstance(manifest, dict):
         raise _no_object(place, "a mapping", describe(manifest))
     for key in ("apiVersion", "kind"):
         if not isinstance(manifest.get(key), str) or not manifest[key]:
             raise _no_object(place, key, describe(manifest.get(key)))
-    metadata = manifest.get("metadata")
-    if metadata is None and not named:
-        metadata = manifest["metadata"] = {}
+    if manifest.get("metadata") is None and not named:
+        manifest["metadata"] = {}
+    _check_metadata(manifest.get("metadata"), place, named=named)
+    for path, values in _text_maps(manifest):
+        _check_texts(values or {}, path, place)
+    return manifest
+
+
+def _check_metadata(metadata: Any, place: str, *, named: bool) -> None:
     if not isinstance(metadata, dict):
         raise _no_object(place, "metadata", describe(metadata))
     if named and (not isinstance(metadata.get("name"), str) or not metadata["name"]):
         raise _no_object(place, "metadata.name as text", describe(metadata.get("name")))
-    for path, values in _text_maps(manifest):
-        if not isinstance(values or {}, dict):
-            raise _no_object(place, f"a mapping as {path}", describe(values))
-        for name, value in (values or {}).items():
-            if not isinstance(value, str):
-                raise _no_object(place, f"text (in quotes) as {path}.{name}", describe(value))
-    return manifest
+
+
+def _check_texts(values: Any, path: str, place: str) -> None:
+    """Names and texts, as in labels."""
+    if not isinstance(values, dict):
+        raise _no_object(place, f"a mapping as {path}", describe(values))
+    for name, value in values.items():
+        if not isinstance(value, str):
+            raise _no_object(place, f"text (in quotes) as {path}.{name}", describe(value))
 
 
 def _text_maps(manifest: Obj) -> Iterator[tuple[str, Any]]:

@@ -10,7 +10,7 @@ refused."""
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, wraps
 from typing import Any
@@ -224,13 +224,9 @@ def _uses_of(name: str, text: str) -> TemplateUse:
     assigned = frozenset(node.name for node in tree.find_all(nodes.Name) if node.ctx != "load")
     free = jinja2.meta.find_undeclared_variables(tree) - assigned - {"range"}
     attributes: dict[tuple[str, str], int] = {}
-    parts = set()
-    for node in tree.find_all((nodes.Getattr, nodes.Getitem)):
-        attribute = (
-            node.attr if isinstance(node, nodes.Getattr) else getattr(node.arg, "value", None)
-        )
-        is_ours = isinstance(node.node, nodes.Name) and node.node.name in free
-        if is_ours and isinstance(attribute, str) and attribute not in _METHODS:
+    parts: set[int] = set()  # ids of names of which an attribute is taken
+    for node, attribute in _attributes(tree):
+        if node.node.name in free and attribute not in _METHODS:
             key = (node.node.name, attribute)
             attributes[key] = min(node.lineno, attributes.get(key, node.lineno))
             parts.add(id(node.node))
@@ -241,12 +237,25 @@ def _uses_of(name: str, text: str) -> TemplateUse:
             variables[node.name] = min(node.lineno, variables.get(node.name, node.lineno))
             if id(node) not in parts:
                 whole.add(node.name)
-    references = tree.find_all((nodes.Include, nodes.Import, nodes.FromImport, nodes.Extends))
-    included = [
+    return TemplateUse(variables, attributes, frozenset(whole), assigned, _included(tree))
+
+
+def _attributes(tree: Any) -> Iterator[tuple[Any, str]]:
+    """(node, NAME) of every name.NAME and name["NAME"]."""
+    nodes = jinja2.nodes
+    for node in tree.find_all((nodes.Getattr, nodes.Getitem)):
+        key = node.attr if isinstance(node, nodes.Getattr) else getattr(node.arg, "value", None)
+        if isinstance(node.node, nodes.Name) and isinstance(key, str):
+            yield node, key
+
+
+def _included(tree: Any) -> list[tuple[str | None, int]]:
+    """The files that a template includes, each with its line; None where only rendering tells."""
+    nodes = jinja2.nodes
+    return [
         (node.template.value if isinstance(node.template, nodes.Const) else None, node.lineno)
-        for node in references
+        for node in tree.find_all((nodes.Include, nodes.Import, nodes.FromImport, nodes.Extends))
     ]
-    return TemplateUse(variables, attributes, frozenset(whole), assigned, included)
 
 
 @dataclass(frozen=True)
@@ -278,11 +287,7 @@ def _compiled(name: str, text: str) -> _Compiled:
     found = list(tree.find_all(nodes.Name))
     loaded = {node.name for node in found if node.ctx == "load"}
     stored = {node.name for node in found if node.ctx != "load"}
-    references = tree.find_all((nodes.Include, nodes.Import, nodes.FromImport, nodes.Extends))
-    included = tuple(
-        node.template.value if isinstance(node.template, nodes.Const) else None
-        for node in references
-    )
+    included = tuple(file for file, _line in _included(tree))
     options = _options(tree)
     return _Compiled(
         _compiler().compile(tree, name, name), frozenset(loaded - stored), included, options
@@ -295,12 +300,10 @@ def _options(tree: Any) -> frozenset[str] | None:
     nodes = jinja2.nodes
     names: set[str] = set()
     understood: set[int] = set()
-    for node in tree.find_all((nodes.Getattr, nodes.Getitem)):
-        if isinstance(node.node, nodes.Name) and node.node.name == "options":
-            key = node.attr if isinstance(node, nodes.Getattr) else getattr(node.arg, "value", None)
-            if isinstance(key, str):
-                names.add(key)
-                understood.add(id(node.node))
+    for node, key in _attributes(tree):
+        if node.node.name == "options":
+            names.add(key)
+            understood.add(id(node.node))
     others = (
         node
         for node in tree.find_all(nodes.Name)

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import cast
 
 from .agent_memory import AgentMemory
@@ -29,28 +29,46 @@ def labels_for(
     since the epoch."""
     is_first = not memory.boot
     memory.begin(node["status"]["nodeInfo"]["bootID"])
-    exchange = _annotation(configuration, node, "upgrade")
-    if exchange.get("phase") not in ("upgrading", "remedy"):
-        exchange = {}
+    exchange = _exchange(configuration, node)
     current = _NodeProof(
         configuration, node, pods, memory, frozenset(exchange.get("withdrawn") or ())
     )
     if is_first:
         current.take_over(configuration)
-    labels, first = {}, ""
-    for state in configuration.states:
-        value = current.value_of(state, now)
-        if state.gate and value:
-            labels[configuration.label(state.name)] = value
-        if value != READY and not first:
-            phase = exchange.get("phase") or value or ("waiting" if current.is_known else "unknown")
-            first = f"{state.name}.{phase}"
+    values = {state.name: current.value_of(state, now) for state in configuration.states}
+    labels = {
+        configuration.label(state.name): values[state.name]
+        for state in configuration.states
+        if state.gate and values[state.name]
+    }
+    labels[configuration.label("container-runtime")] = _runtime(node)
+    labels[configuration.label("agent-configuration")] = configuration.hash
+    waiting = "waiting" if current.is_known else "unknown"
+    labels[configuration.label()] = _summary(values, str(exchange.get("phase") or ""), waiting)
+    return labels
+
+
+def _summary(values: Mapping[str, str], phase: str, waiting: str) -> str:
+    """ready, or the first state that is not, and its phase: that of an exchange, how it stands, or
+    that it waits. At most as long as a label's value."""
+    for name, value in values.items():
+        if value != READY:
+            return f"{name}.{phase or value or waiting}"[:63]
+    return READY
+
+
+def _exchange(configuration: AgentConfiguration, node: Obj) -> Obj:
+    """What a run has noted of the exchange of the node's driver, or of a remedy; nothing where there
+    is none."""
+    found = _annotation(configuration, node, "upgrade")
+    return found if found.get("phase") in ("upgrading", "remedy") else {}
+
+
+def _runtime(node: Obj) -> str:
+    """The node's container runtime with its major version."""
     runtime = str(node["status"]["nodeInfo"]["containerRuntimeVersion"])
     name, _separator, version = runtime.partition("://")
-    labels[configuration.label("container-runtime")] = f"{name}-{version.partition('.')[0]}"
-    labels[configuration.label("agent-configuration")] = configuration.hash
-    labels[configuration.label()] = (first or READY)[:63]
-    return labels
+    return f"{name}-{version.partition('.')[0]}"
 
 
 def _annotation(configuration: AgentConfiguration, node: Obj, name: str) -> Obj:
@@ -124,14 +142,19 @@ class _NodeProof:
         stands = all(self._holds[name] for name in state.requires)
         proven = runs and stands and self._is_proven(state, here)
         self._holds[state.name] = proven
-        if proven:
-            memory.failing.pop(state.name, None)
-            if state.name not in memory.published:
-                memory.published.append(state.name)
-            return READY
+        if not proven:
+            return self._unproven(state, now, runs=runs, stands=stands)
+        memory.failing.pop(state.name, None)
         if state.name not in memory.published:
+            memory.published.append(state.name)
+        return READY
+
+    def _unproven(self, state: AgentState, now: float, *, runs: bool, stands: bool) -> str:
+        """How a state stands that is not proven now. runs: its own pods serve; stands: so do those
+        that it requires."""
+        if state.name not in self._memory.published:
             return ""
-        since = memory.failing.setdefault(state.name, now)
+        since = self._memory.failing.setdefault(state.name, now)
         if runs and stands:
             # It has to be proven anew.
             return STALE
