@@ -8,9 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from ..._builds import cluster_registries, credentials, prediction
-from ..._builds.builders import buildconfig, job
-from ..._builds.builders import cluster as builders
+from ..._builds import choice, cluster_registries, credentials, prediction
 from ..._builds.lookups import imagestream
 from ..._cluster import events, lease
 from ..._cluster.api_client import identity
@@ -56,7 +54,7 @@ _ENGINE = (
 # What is done for a recipe beside enabling it.
 _BESIDE = {RMD_RECIPE: rmd_rights.RIGHTS, NUMA_RECIPE: numa_reading.RIGHTS}
 _LOOKUPS = (credentials, cluster_registries, imagestream)
-_BUILDS = (prediction, builders, job, buildconfig)
+_BUILDS = (prediction, choice)
 
 
 def needed_rights(
