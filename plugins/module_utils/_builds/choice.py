@@ -7,15 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from .builders import buildconfig, job
+from .builders import buildconfig, cluster, job
 from .builders.cluster import ClusterBuilder
 from .builders.means import Means
 from .builders.registration import Registration
 
 # The first one that fits is what auto takes.
-BUILDERS: Mapping[str, Registration] = {
-    module.BUILDER.name: module.BUILDER for module in (buildconfig, job)
-}
+_MODULES = (buildconfig, job)
+BUILDERS: Mapping[str, Registration] = {module.BUILDER.name: module.BUILDER for module in _MODULES}
+# Of all of them, since the cluster decides which one builds.
+RIGHTS = tuple(right for module in (cluster, *_MODULES) for right in module.RIGHTS)
 
 
 def make_builder(name: str, means: Means) -> ClusterBuilder:

@@ -1,8 +1,8 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the event source watches: nodes, SpecialResources and RmdWorkloads, each listed once and
-then watched."""
+"""What the event source watches: nodes, SpecialResources and what products declare, each listed
+once and then watched."""
 
 from __future__ import annotations
 
@@ -16,11 +16,10 @@ from .._cluster.api_client.rights import CLUSTER, Right
 from .._cluster.api_client.watch import WatchEvent, WatchHub
 from .._json import Obj
 from .._nodes.facts import NodeFacts
-from .._rmd.objects.operator_names import WORKLOAD
+from .._products import PRODUCTS
 from .._states.record.crd import RECORD
 from . import triggers
 from .debounce import Debounce
-from .event_types import WORKLOAD_CHANGED
 from .triggers import EnabledRecipe
 
 # How often a kind is asked for whose CRD is not there yet.
@@ -31,6 +30,8 @@ RIGHTS = tuple(
     Right(group, (plural,), _READ, CLUSTER, read_only=_READ)
     for group, plural in (("", "nodes"), (RECORD.group, RECORD.plural))
 )
+# By the name of the kind; its product has the rights to watch it.
+_OF_PRODUCTS = {each.kind.kind: (product, each) for product in PRODUCTS for each in product.watched}
 
 
 class ClusterWatch:
@@ -58,7 +59,8 @@ class ClusterWatch:
         self._debounce = Debounce(debounce_s, resync_s, frozenset(events))
         self._hub = WatchHub(client)
         self._hub.subscribe(client.kind("v1", "Node"), leanly=True)
-        self._missing = [RECORD, WORKLOAD] if WORKLOAD_CHANGED in events else [RECORD]
+        declared = [each.kind for _product, each in _OF_PRODUCTS.values() if each.event in events]
+        self._missing = [RECORD, *declared]
         self._looked_at = -INTERVAL_S
         self._nodes: dict[str, NodeFacts] = {}
         self._recipes: dict[str, EnabledRecipe] = {}
@@ -110,10 +112,7 @@ class ClusterWatch:
         elif kind == RECORD.kind:
             self._take_record(name, event.object, is_gone=is_gone)
         else:
-            # One that is gone was let go by the run that took it out of RMD.
-            found = frozenset() if is_gone else triggers.workload_triggers(event.object)
-            key = f"{kind} {event.object['metadata']['namespace']}/{name}"
-            self._debounce.see(key, found, self._ticks(), is_gone=is_gone)
+            self._take_declared(name, event.object, is_gone=is_gone)
 
     def _take_node(self, name: str, node: Obj, *, is_gone: bool) -> None:
         self._unseen.add(name)
@@ -136,6 +135,13 @@ class ClusterWatch:
             self._recipes[name] = recipe
         found = triggers.record_triggers(recipe, record) if recipe else frozenset()
         self._debounce.see(f"{RECORD.kind} {name}", found, self._ticks(), is_gone=is_gone)
+
+    def _take_declared(self, name: str, declared: Obj, *, is_gone: bool) -> None:
+        """An object of a product. One that is gone was let go by the run of the product."""
+        product, watched = _OF_PRODUCTS[declared["kind"]]
+        found = frozenset() if is_gone else triggers.product_triggers(product, watched, declared)
+        key = f"{watched.kind.kind} {declared['metadata']['namespace']}/{name}"
+        self._debounce.see(key, found, self._ticks(), is_gone=is_gone)
 
     def _observe(self, now: float) -> None:
         """Find the triggers of all nodes that have changed.

@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+from .._products import PRODUCTS
+
 NODE_JOINED = "node_joined"
 NODE_LEFT = "node_left"
 NODE_REBOOTED = "node_rebooted"
@@ -13,7 +15,6 @@ GATE_DEGRADED = "gate_degraded"
 RESTART_PENDING = "restart_pending"
 NODE_READY = "node_ready"
 RESOURCE_CHANGED = "resource_changed"
-WORKLOAD_CHANGED = "workload_changed"
 
 # When each is told, for the documentation.
 MEANINGS = {
@@ -25,7 +26,7 @@ MEANINGS = {
     RESTART_PENDING: "pods of a state run the version before, until somebody restarts them",
     NODE_READY: "all states of a recipe are proven on a node, which they were not before",
     RESOURCE_CHANGED: "the spec of a SpecialResource was changed by somebody else than a run",
-    WORKLOAD_CHANGED: "an RmdWorkload was made, changed or deleted",
+    **{each.event: each.meaning for product in PRODUCTS for each in product.watched},
 }
 # What asks for no run: a source that starts does not tell it of what is so already.
 TIDINGS = frozenset((NODE_READY,))

@@ -17,7 +17,7 @@ from .._cluster.api_objects.labels import KERNEL, fact_label
 from .._nodes.facts import NodeFacts
 from .._nodes.groups import make_id
 from .._nodes.selectors import LabelSet, matches, parse_selector
-from .._rmd.rmd_rights import RECIPE as RMD_RECIPE
+from .._runs.product import Product, WatchedKind
 from .._states.validation import node_marks
 from . import event_types
 
@@ -30,8 +30,8 @@ class Trigger:
     """Why a run should start, as long as it holds.
 
     type: one of event_types. recipe, instance: which of the enabled ones it is about. subject: the
-    name of a node, or "namespace/name" of a workload; "" for the record. cause: makes another one
-    of the same type a new one: a boot, the states that are concerned.
+    name of a node, or "namespace/name" of an object of a product; "" for the record. cause: makes
+    another one of the same type a new one: a boot, the states that are concerned.
     """
 
     type: str
@@ -91,16 +91,17 @@ def record_triggers(recipe: EnabledRecipe, record: Mapping[str, Any]) -> frozens
     return frozenset((recipe.trigger(event_types.RESOURCE_CHANGED, "", str(generation)),))
 
 
-def workload_triggers(workload: Mapping[str, Any]) -> frozenset[Trigger]:
-    """Of an RmdWorkload: its spec is not the one that the last run had, or it is to be deleted."""
-    metadata, status = workload["metadata"], workload.get("status") or {}
+def product_triggers(
+    product: Product, watched: WatchedKind, found: Mapping[str, Any]
+) -> frozenset[Trigger]:
+    """Of an object that a product watches: its spec is not the one that the last run had, or it is
+    to be deleted."""
+    metadata, status = found["metadata"], found.get("status") or {}
     cause = metadata.get("deletionTimestamp") or str(metadata.get("generation"))
     if cause == str(status.get("observedGeneration")):
         return frozenset()
     subject = f"{metadata['namespace']}/{metadata['name']}"
-    return frozenset(
-        (Trigger(event_types.WORKLOAD_CHANGED, RMD_RECIPE, RMD_RECIPE, subject, cause),)
-    )
+    return frozenset((Trigger(watched.event, product.recipe, product.recipe, subject, cause),))
 
 
 def _of_recipe(node: NodeFacts, recipe: EnabledRecipe) -> Iterator[Trigger]:

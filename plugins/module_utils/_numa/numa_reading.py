@@ -12,7 +12,6 @@ from typing import Any, TypeVar
 
 from .._cluster.api_client.api_errors import ApiError, Forbidden, Unauthorized
 from .._cluster.api_client.client import Client
-from .._cluster.api_client.rights import CLUSTER, OPERANDS, Right
 from .._json import Obj
 from .._nodes.facts import NodeFacts
 from .._nodes.pools import NodePool
@@ -54,34 +53,6 @@ from .numa_workloads import (
 from .pods_on_nodes import KEPT, NumaPod
 
 T = TypeVar("T")
-
-# The recipe whose parts are checked.
-RECIPE = "numa"
-_READ = ("get", "list")
-# What reading needs; get nodes/proxy besides, where kubelets are asked (docs/admin/kubelets.md).
-RIGHTS = (
-    Right("", ("nodes", "pods"), ("list",), CLUSTER, read_only=("list",)),
-    Right("topology.node.k8s.io", ("noderesourcetopologies",), _READ, CLUSTER, read_only=_READ),
-    Right(
-        "apiextensions.k8s.io",
-        ("customresourcedefinitions",),
-        ("get",),
-        CLUSTER,
-        (DEFINITION_NAME,),
-        read_only=("get",),
-    ),
-    Right(
-        "machineconfiguration.openshift.io",
-        ("kubeletconfigs", "machineconfigpools"),
-        ("list",),
-        CLUSTER,
-        read_only=("list",),
-    ),
-    Right("apps", ("daemonsets", "deployments"), ("list",), OPERANDS, read_only=("list",)),
-    Right("", ("configmaps",), ("get",), OPERANDS, read_only=("get",)),
-    Right("", ("pods/log",), ("get",), OPERANDS, read_only=("get",)),
-    Right("coordination.k8s.io", ("leases",), ("get",), OPERANDS, read_only=("get",)),
-)
 
 # cache-dumps prints all dumps again every 10 minutes.
 _DUMPS_SINCE_S = 660

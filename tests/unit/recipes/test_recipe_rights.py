@@ -6,6 +6,7 @@ shipped recipes."""
 
 from __future__ import annotations
 
+import itertools
 from functools import cache
 from typing import Any
 
@@ -36,9 +37,11 @@ from ansible_collections.hardware.enablement.plugins.module_utils._errors import
 from ansible_collections.hardware.enablement.plugins.module_utils._interface.bundle import (
     read_bundle,
 )
+from ansible_collections.hardware.enablement.plugins.module_utils._products import PRODUCTS
 from ansible_collections.hardware.enablement.plugins.module_utils._recipes.checking.made import (
     Made,
 )
+from ansible_collections.hardware.enablement.plugins.module_utils._runs.product import Product
 from ansible_collections.hardware.enablement.plugins.module_utils._schema.requests import (
     make_request,
 )
@@ -119,6 +122,16 @@ def test_options_decide() -> None:
         options={"driver_build": True, "driver_build_repository": "registry.example.com/driver"},
     )
     assert allowed(of(built, "Role", "nvidia-gpu"), "batch", "jobs", "create")
+
+
+@pytest.mark.parametrize("product", PRODUCTS, ids=lambda product: product.recipe)
+def test_the_rights_of_a_product_come_with_its_recipe(product: Product) -> None:
+    made = of(rights(product.recipe, scope="cluster", any_options=True), "ClusterRole")
+    for right in product.rights:
+        for resource, verb in itertools.product(right.resources, right.verbs):
+            name = right.names[0] if right.names else "any"
+            assert allowed(made, right.group, resource, verb, name), (resource, verb)
+    assert not allowed(of(rights("simple-kmod"), "ClusterRole"), "", "nodes/status", "patch")
 
 
 def test_the_viewer_writes_nothing_and_reads_no_secret() -> None:

@@ -8,24 +8,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from ..._builds import cluster_registries, credentials, prediction
-from ..._builds.builders import buildconfig, job
-from ..._builds.builders import cluster as builders
+from ..._builds import choice, cluster_registries, credentials, prediction
 from ..._builds.lookups import imagestream
 from ..._cluster import events, lease
 from ..._cluster.api_client import identity
 from ..._cluster.api_client.rights import CLUSTER, OF_RECIPE, OPERANDS, READ, Right
 from ..._cluster.api_objects.kinds import plural_of
 from ..._events import cluster_watch
-from ..._numa import numa_reading
-from ..._numa.numa_reading import RECIPE as NUMA_RECIPE
+from ..._products import PRODUCTS
 from ..._proofs.catalog import KINDS
 from ..._proofs.proof import Proof
 from ..._recipes.checking.api_types import ApiTypes
 from ..._recipes.checking.made import Made
 from ..._recipes.loading.recipe import Recipe, State
-from ..._rmd import rmd_rights
-from ..._rmd.rmd_rights import RECIPE as RMD_RECIPE
 from ..._states import priority_classes, special_resource
 from ..._states.inventory import node_hosts
 from ..._states.on_nodes import claiming_pods, holders, node_patches
@@ -55,9 +50,9 @@ _ENGINE = (
     cluster_watch,
 )
 # What is done for a recipe beside enabling it.
-_BESIDE = {RMD_RECIPE: rmd_rights.RIGHTS, NUMA_RECIPE: numa_reading.RIGHTS}
+_BESIDE = {product.recipe: product.rights for product in PRODUCTS}
 _LOOKUPS = (credentials, cluster_registries, imagestream)
-_BUILDS = (prediction, builders, job, buildconfig)
+_BUILDS = (prediction, choice)
 
 
 def needed_rights(

@@ -21,6 +21,9 @@ from ansible_collections.hardware.enablement.plugins.module_utils._events.event_
     MEANINGS,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._nodes.groups import make_id
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd.objects.operator_names import (
+    WORKLOAD,
+)
 from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.cluster.conftest import (
     Asked,
     FakeServer,
@@ -55,6 +58,10 @@ class Watching:
         )
 
     def until(self, number: int) -> list[tuple[str, list[str]]]:
+        """Types and nodes of so many events."""
+        return sorted((event["type"], event["nodes"]) for event in self.events(number))
+
+    def events(self, number: int) -> list[Any]:
         """So many events; fewer where no more come."""
         found: list[Any] = []
         for _turn in range(50):
@@ -62,7 +69,7 @@ class Watching:
             self.now += 1.0
             if len(found) >= number:
                 break
-        return sorted((event["type"], event["nodes"]) for event in found)
+        return found
 
     def silence(self) -> bool:
         """Whether nothing comes in a minute."""
@@ -168,6 +175,28 @@ def test_before_anything_is_enabled_the_kind_is_asked_for_now_and_then(
     assert len(looks) == 60 // INTERVAL_S
     cluster.refuse = lambda _asked: None
     assert watching.until(1) == [("node_joined", ["new"])]
+    watching.watch.close()
+
+
+def test_an_rmd_workload_is_an_event_of_its_recipe_until_it_is_gone(
+    api: FakeServer, cluster: ScriptedCluster
+) -> None:
+    served = {"name": WORKLOAD.plural, "kind": WORKLOAD.kind, "namespaced": True, "verbs": ["get"]}
+    listed = {
+        "kind": "APIResourceList",
+        "groupVersion": WORKLOAD.api_version,
+        "resources": [served],
+    }
+    cluster.refuse = lambda asked: (
+        (200, {}, listed) if asked.path == f"/apis/{WORKLOAD.api_version}" else None
+    )
+    cluster.put(WORKLOAD.plural, {"metadata": {"namespace": "a", "name": "b", "generation": 1}})
+    watching = Watching(api, events=("workload_changed",))
+    (event,) = watching.events(1)
+    assert (event["type"], event["recipe"]) == ("workload_changed", "intel-rmd")
+    assert (event["nodes"], event["workloads"]) == ([], ["a/b"])
+    cluster.remove(WORKLOAD.plural, "b")
+    assert watching.silence()
     watching.watch.close()
 
 

@@ -10,6 +10,9 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_objects.kinds import (
+    Kind,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils._events import triggers
 from ansible_collections.hardware.enablement.plugins.module_utils._events.triggers import (
     EnabledRecipe,
@@ -18,6 +21,10 @@ from ansible_collections.hardware.enablement.plugins.module_utils._nodes.groups 
 from ansible_collections.hardware.enablement.plugins.module_utils._nodes.selectors import (
     label_selector,
     parse_selector,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._runs.product import (
+    Product,
+    WatchedKind,
 )
 from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.states import world
 
@@ -123,10 +130,15 @@ def test_a_changed_record() -> None:
         ),
     ],
 )
-def test_an_rmd_workload(metadata: dict[str, Any], status: dict[str, Any], told: bool) -> None:
-    workload = {"metadata": {"namespace": "a", "name": "b", **metadata}, "status": status}
-    found = [(each.type, each.subject) for each in triggers.workload_triggers(workload)]
-    assert found == ([("workload_changed", "a/b")] if told else [])
+def test_what_a_product_watches(
+    metadata: dict[str, Any], status: dict[str, Any], told: bool
+) -> None:
+    kind = Kind("toy.example", "v1", "Toy", "toys", namespaced=True)
+    watched = WatchedKind(kind, event="toy_changed", meaning="")
+    declared = {"metadata": {"namespace": "a", "name": "b", **metadata}, "status": status}
+    found = triggers.product_triggers(Product("toys", (), (watched,)), watched, declared)
+    said = [(each.type, each.recipe, each.instance, each.subject) for each in found]
+    assert said == ([("toy_changed", "toys", "toys", "a/b")] if told else [])
 
 
 @pytest.mark.parametrize("labels", [{"a": "b", "c": None}, {"x.y/z": ""}])

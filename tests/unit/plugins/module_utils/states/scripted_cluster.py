@@ -19,6 +19,9 @@ from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_o
     Kind,
     builtin,
 )
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd.objects.operator_names import (
+    WORKLOAD,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils._states.inventory.node_features import (
     NODE_FEATURE,
 )
@@ -42,7 +45,7 @@ _BUILTIN = (
 )
 KINDS: dict[str, Kind] = {
     kind.plural: kind
-    for kind in (*(builtin(*each) for each in _BUILTIN), RECORD, NODE_FEATURE)
+    for kind in (*(builtin(*each) for each in _BUILTIN), RECORD, NODE_FEATURE, WORKLOAD)
     if kind
 }
 _REVIEWS = "selfsubjectaccessreviews"
