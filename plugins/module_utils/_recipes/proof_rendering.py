@@ -21,7 +21,6 @@ from .readiness.node_readiness import is_by_nodes, runs_pod
 from .state_context import StateContext
 from .state_groups import StateGroups
 from .state_variables import StateVariables
-from .templates import nested_texts
 from .templates.manifests import manifests_in
 from .templates.render_facts import Group, RenderFacts
 from .templates.templating import Templates
@@ -124,8 +123,8 @@ class ProofRenderer:
         """A proof with its texts filled in; where they use facts of a node or what differs between
         pools, that is left for later."""
         where = f"recipe.yml, {path}"
-        names = nested_texts.names_in(self._templates, proof.spec, where)
-        options = nested_texts.options_in(self._templates, proof.spec, where)
+        names = _names_in(self._templates, proof.spec, where)
+        options = _options_in(self._templates, proof.spec, where)
         if not names & _VARYING and not differing(self._facts, options):
             return Proof(proof.kind, self._spec(proof, where, self._variables.shared))
 
@@ -139,7 +138,7 @@ class ProofRenderer:
     def _spec(self, proof: Proof, where: str, variables: Mapping[str, Any]) -> dict[str, Any]:
         """The settings of a proof with its texts filled in; a template of a number gives a number."""
         keys = KINDS[proof.kind].shape.keys
-        filled = nested_texts.rendered(self._templates, proof.spec, where, variables)
+        filled = _rendered(self._templates, proof.spec, where, variables)
         rendered = {
             name
             for name, value in proof.spec.items()
@@ -157,3 +156,46 @@ class ProofRenderer:
 
     def _path(self, path: str) -> str:
         return self._templates.place_of(path)
+
+
+def _names_in(templates: Templates, value: Any, path: str) -> frozenset[str]:
+    """The variables that texts ask for. path: where the value stands, for messages."""
+    return frozenset().union(
+        *(templates.names_in_text(text, path) for text in _templates_in(value))
+    )
+
+
+def _options_in(templates: Templates, value: Any, path: str) -> frozenset[str] | None:
+    """The options that texts ask for; None where only rendering tells."""
+    found = [templates.options_in_text(text, path) for text in _templates_in(value)]
+    return None if None in found else frozenset().union(*(options for options in found if options))
+
+
+def _rendered(templates: Templates, value: Any, path: str, variables: Mapping[str, Any]) -> Any:
+    """The value with all its texts rendered."""
+    if isinstance(value, str):
+        return templates.render_text(value, path, variables) if is_template(value) else value
+    if isinstance(value, Mapping):
+        return {
+            key: _rendered(templates, item, f"{path}.{key}", variables)
+            for key, item in value.items()
+        }
+    if isinstance(value, list):
+        return [
+            _rendered(templates, item, f"{path}[{index}]", variables)
+            for index, item in enumerate(value)
+        ]
+    return value
+
+
+def _templates_in(value: Any) -> Iterator[str]:
+    """The texts in a value that are templates."""
+    if isinstance(value, str):
+        if is_template(value):
+            yield value
+    elif isinstance(value, Mapping):
+        for item in value.values():
+            yield from _templates_in(item)
+    elif isinstance(value, list):
+        for item in value:
+            yield from _templates_in(item)
