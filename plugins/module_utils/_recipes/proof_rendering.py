@@ -10,6 +10,7 @@ from typing import Any
 
 from .._errors import InvalidInput
 from .._json import Obj
+from .._nodes.groups import NodeGroup
 from .._proofs.catalog import KINDS
 from .._proofs.proof import Proof
 from .._schema.problems import Problems
@@ -22,7 +23,7 @@ from .state_context import StateContext
 from .state_groups import StateGroups
 from .state_variables import StateVariables
 from .templates.manifests import manifests_in
-from .templates.render_facts import Group, RenderFacts
+from .templates.render_facts import RenderFacts
 from .templates.templating import Templates
 from .variables import GROUP_NAMES
 
@@ -56,7 +57,7 @@ class ProofRenderer:
         # (enabled, index) -> proof; what is filled in is the same for all groups.
         self._found: dict[tuple[bool, int], Proof] = {}
 
-    def of_group(self, finest: Group | None) -> list[Proof]:
+    def of_group(self, finest: NodeGroup | None) -> list[Proof]:
         """The recipe's proofs that a run looks at, of those that are turned on for a group; None
         where there is no node. Raises InvalidInput for settings that cannot be."""
         enabled = self._groups.is_on(finest)
@@ -74,7 +75,7 @@ class ProofRenderer:
         problems.refuse("a proof cannot be used", todo="correct the recipe or its options")
         return proofs
 
-    def run_by_nodes(self, finest: Group, node: str) -> Iterator[tuple[int, Obj]]:
+    def run_by_nodes(self, finest: NodeGroup, node: str) -> Iterator[tuple[int, Obj]]:
         """The pods of the proofs that nodes of a group start by themselves, each with its number
         among such proofs. node: stands for the node's name."""
         proofs = filter(runs_pod, self._state.proofs(self._groups.is_on(finest)))
@@ -83,7 +84,7 @@ class ProofRenderer:
                 filled = self._filled(proof, f"states.{self._state.name}.{proof.kind}")
                 yield index, self.pod(filled, finest, node)
 
-    def pod(self, proof: Proof, finest: Group, node: str) -> Obj:
+    def pod(self, proof: Proof, finest: NodeGroup, node: str) -> Obj:
         """The pod of a proof for a node of a group, not yet kept to that node."""
         wanted = KINDS[proof.kind].pod_of(proof, finest.id, node)
         if wanted is None:
@@ -104,7 +105,7 @@ class ProofRenderer:
             path,
         )
 
-    def _counts(self, proof: Proof, finest: Group | None) -> bool:
+    def _counts(self, proof: Proof, finest: NodeGroup | None) -> bool:
         """Whether a proof is turned on."""
         return not proof.enabled or bool(self._facts.options_of(finest)[proof.enabled])
 
@@ -150,7 +151,7 @@ class ProofRenderer:
         }
 
     def _of_node(
-        self, finest: Group, node: str, names: frozenset[str] = frozenset()
+        self, finest: NodeGroup, node: str, names: frozenset[str] = frozenset()
     ) -> dict[str, Any]:
         return self._variables.of_node(self._groups.own_of(finest), finest, node, names)
 

@@ -29,7 +29,6 @@ from ..._recipes.loading.recipe import DeviceAccess, Recipe, State
 from ..._recipes.readiness.node_readiness import is_by_nodes, with_node_agent
 from ..._recipes.render import RenderFacts
 from ..._recipes.requirements import node_label_sets
-from ..._recipes.templates.render_facts import Group
 from ..._runs.context import RunContext
 from ..._schema.requests import ParameterGroup
 from ..record import record_spec, record_store
@@ -248,7 +247,7 @@ def render_facts(
     """
     made: dict[tuple[str, ...], dict[str, NodeGroup]] = {}
 
-    def coarse(group: Group, per: Sequence[str]) -> Group:
+    def coarse(group: NodeGroup, per: Sequence[str]) -> NodeGroup:
         facets = tuple(per)
         if facets not in made:
             own = {each.id: each for each in discovery.coarse(facets)}
