@@ -18,7 +18,7 @@ from enum import Enum
 from ..._cluster.api_client.client import Client
 from ..._cluster.api_objects.labels import KERNEL, fact_label, vanished_annotation
 from ..._errors import EnablementError, InvalidInput
-from ..._json import Obj
+from ..._json import Obj, part
 from ..._nodes.facts import NodeFacts
 from ..._nodes.selectors import LabelSet, matches
 from ..._proofs.snapshot import Vanished
@@ -103,7 +103,7 @@ def find_strays(
     watched = _stray_selectors(fact_label(prepared.recipe.name, KERNEL), selector, chosen)
     listed = _list(client, watched)
     stands = {
-        name: _standing(node["metadata"].get("labels") or {}, selector, chosen)
+        name: _standing(part(node["metadata"], "labels"), selector, chosen)
         for name, node in listed.items()
     }
     objects = {name: listed[name] for name in sorted(listed) if stands[name] is not _Standing.HAS}
@@ -175,7 +175,7 @@ def _leaving_at_once(
 
 def _noted(node: Obj, recipe: str) -> float | None:
     """Since when a node has lost its labels, as an earlier run has noted it there."""
-    annotations = node["metadata"].get("annotations") or {}
+    annotations = part(node["metadata"], "annotations")
     return seconds(annotations.get(vanished_annotation(recipe)))
 
 

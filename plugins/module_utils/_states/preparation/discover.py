@@ -16,7 +16,7 @@ from ..._cluster.api_client.client import Client, connect
 from ..._cluster.api_client.connection_request import ConnectionRequest
 from ..._cluster.api_client.rights import CLUSTER, READ, Right
 from ..._errors import InvalidInput
-from ..._json import Obj
+from ..._json import Obj, part
 from ..._nodes.absence import Evidence, explain
 from ..._nodes.discovery import Discovery, discover
 from ..._nodes.grouping import Grouping
@@ -152,7 +152,7 @@ def _gather_evidence(client: Client) -> Evidence:
     """The evidence: one paged list of nodes, and one of DaemonSets where no node has a label of
     NFD."""
     nodes = client.list(client.kind("v1", "Node"), metadata_only=True).items
-    evidence = Evidence([node["metadata"].get("labels") or {} for node in nodes])
+    evidence = Evidence([part(node["metadata"], "labels") for node in nodes])
     return evidence if evidence.labelled else Evidence(evidence.labels, _daemonsets(client))
 
 
@@ -164,7 +164,7 @@ def _daemonsets(client: Client) -> Sequence[str] | None:
     except Forbidden:
         return None
     names = sorted(f"{item['metadata']['namespace']}/{item['metadata']['name']}" for item in found)
-    return [name for name in names if any(part in name for part in _NAMES_OF_NFD)]
+    return [name for name in names if any(known in name for known in _NAMES_OF_NFD)]
 
 
 @dataclass(frozen=True)

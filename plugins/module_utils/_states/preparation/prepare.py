@@ -16,6 +16,7 @@ from ..._cluster.api_client.client import Client
 from ..._cluster.api_objects.labels import KERNEL, RUNTIME, SYSTEM, fact_label
 from ..._cluster.applyset import applyset_id
 from ..._errors import InvalidInput
+from ..._json import part
 from ..._nodes.discovery import Discovery
 from ..._nodes.grouping import Grouping
 from ..._nodes.groups import NodeGroup, normal
@@ -269,7 +270,7 @@ def render_facts(
         coarse=coarse,
         pool_options=prepared.pool_options,
         taints=prepared.taints,
-        driver_toolkits=cluster.get("driver_toolkits") or {},
+        driver_toolkits=part(cluster, "driver_toolkits"),
         runtime=runtime_facts(
             client,
             prepared.recipe,
