@@ -130,7 +130,8 @@ def find_strays(
 def _standing(
     labels: Mapping[str, str], any_of: Sequence[LabelSet], chosen: Mapping[str, str]
 ) -> _Standing:
-    """any_of: the label sets of the hardware, each with the labels that the user chose nodes by."""
+    """How a node stands to the hardware, by its labels alone. any_of: the label sets of the hardware,
+    each with the labels that the user chose nodes by."""
     if matches(labels, any_of):
         return _Standing.HAS
     left_out = any(labels.get(name) != value for name, value in chosen.items())
