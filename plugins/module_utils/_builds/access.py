@@ -30,7 +30,6 @@ from .credentials import read_keyring
 from .environment import NamespaceSecrets
 from .lookups.imagestream import ImageStreamLookup, by_host
 from .lookups.node import NodeLookup
-from .lookups.registry import RegistryLookup
 from .orders import Found
 from .registry_policy import given_policy, read_config, whole_policy
 from .resolve import Find
@@ -108,7 +107,13 @@ class ImageAccess:
         return policy
 
     def _in_registry(self, reference: str, arch: str) -> Found | None:
-        return RegistryLookup(self.registries()).find(reference, arch)
+        """The image by the registry's own API. Raises RegistryError for everything but "there is
+        none"."""
+        parsed = parse(reference)
+        image = self.registries().find(parsed, arch)
+        if image is None:
+            return None
+        return Found(str(parsed.pinned(image.digest)), image.digest, dict(image.labels))
 
     def identity(self) -> str:
         """How registries are asked, and in which versions of the Secrets as whom; "" where that is

@@ -12,6 +12,7 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from .._errors import InvalidInput
+from .._json import part
 from .facts import NodeFacts, quantity
 from .grouping import Grouping
 from .groups import NodeGroup
@@ -132,7 +133,7 @@ def discover(
     """
     grouping = grouping or Grouping()
     seen = {str(node["metadata"]["name"]): node for node in nodes}
-    labelled = any(_has_features(node["metadata"].get("labels") or {}) for node in seen.values())
+    labelled = any(_has_features(part(node["metadata"], "labels")) for node in seen.values())
     facts = [NodeFacts.from_object(seen[name]) for name in sorted(seen)]
     matched = tuple(node for node in facts if matches(node.labels, any_of))
     check_membership(grouping.pools, matched)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .._errors import InvalidInput
+from .._json import part
 from .selectors import LabelSet
 
 MAX_TERMS = 64
@@ -128,7 +129,7 @@ def parse_selector(given: Any) -> Term:
         raise ValueError(
             f"a selector has matchLabels and matchExpressions, and not {', '.join(unknown)}"
         )
-    labels, entries = given.get("matchLabels") or {}, given.get("matchExpressions") or []
+    labels, entries = part(given, "matchLabels"), given.get("matchExpressions") or []
     if (
         not isinstance(labels, Mapping)
         or not isinstance(entries, Sequence)

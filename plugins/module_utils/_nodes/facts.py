@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
-from .._json import Obj
+from .._json import Obj, part
 from .._times import seconds
 from .system import coreos_build, label_form, os_of
 
@@ -112,8 +112,8 @@ class NodeFacts:
     @classmethod
     def from_object(cls, node: Mapping[str, Any]) -> NodeFacts:
         """The facts of a Node object."""
-        metadata, spec, status = (node.get(part) or {} for part in ("metadata", "spec", "status"))
-        info, labels = status.get("nodeInfo") or {}, metadata.get("labels") or {}
+        metadata, spec, status = part(node, "metadata"), part(node, "spec"), part(node, "status")
+        info, labels = part(status, "nodeInfo"), part(metadata, "labels")
         kernel, kernel_label = str(info.get("kernelVersion", "")), labels.get(KERNEL)
         image = str(info.get("osImage", ""))
         stale = _names_another(kernel_label, kernel)
@@ -127,7 +127,7 @@ class NodeFacts:
             name=str(metadata.get("name", "")),
             uid=str(metadata.get("uid", "")),
             labels=labels,
-            annotations=metadata.get("annotations") or {},
+            annotations=part(metadata, "annotations"),
             kernel=kernel,
             kernel_label=kernel_label,
             boot_id=str(info.get("bootID", "")),
@@ -139,8 +139,8 @@ class NodeFacts:
             ready_since=seconds(ready.get("lastTransitionTime")),
             schedulable=not spec.get("unschedulable", False),
             taints=tuple(spec.get("taints") or ()),
-            capacity=status.get("capacity") or {},
-            allocatable=status.get("allocatable") or {},
+            capacity=part(status, "capacity"),
+            allocatable=part(status, "allocatable"),
             created=seconds(metadata.get("creationTimestamp")),
             os_build=coreos_build(image),
             runtime=runtime,

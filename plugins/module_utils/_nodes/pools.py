@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from .._errors import InvalidInput
+from .._json import part
 from .expressions import (
     EVERYWHERE,
     Terms,
@@ -104,7 +105,7 @@ def _parse(given: Any, where: str) -> NodePool:
         )
     where = f"pool {name}"
     source = _source(given, where)
-    options = given.get("options") or {}
+    options = part(given, "options")
     if not isinstance(options, Mapping):
         raise _wrong(where, "its options are no mapping")
     if source == "machine_config_pool":

@@ -16,7 +16,7 @@ from typing import Any
 
 from .._cluster.api_objects.labels import summary_label, taints_annotation
 from .._errors import InvalidInput
-from .._json import Obj
+from .._json import Obj, part
 
 NO_EXECUTE = "NoExecute"
 EFFECTS = ("NoSchedule", "PreferNoSchedule", NO_EXECUTE)
@@ -147,12 +147,12 @@ def taints_of(node: Mapping[str, Any]) -> list[Taint]:
 
 
 def _entries(node: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
-    return (node.get("spec") or {}).get("taints") or ()
+    return part(node, "spec").get("taints") or ()
 
 
 def ours_of(node: Mapping[str, Any], recipe: str) -> set[Taint]:
     """The taints that this recipe has put on a node, by its annotation."""
-    text = (node["metadata"].get("annotations") or {}).get(taints_annotation(recipe))
+    text = part(node["metadata"], "annotations").get(taints_annotation(recipe))
     try:
         written = json.loads(text or "[]")
         return set(parse_taints(list(written)))
@@ -179,7 +179,7 @@ def taint_patch(node: Mapping[str, Any], recipe: str, wanted: Iterable[Taint]) -
     after = sorted(set(wanted) & (ours | set(coming)))
     metadata, name = node["metadata"], taints_annotation(recipe)
     noted = json.dumps(list(map(str, after)), separators=(",", ":")) if after else None
-    if not going and not coming and (metadata.get("annotations") or {}).get(name) == noted:
+    if not going and not coming and part(metadata, "annotations").get(name) == noted:
         return None
     entries = zip(_entries(node), present, strict=True)
     kept = [entry for entry, taint in entries if taint not in going]

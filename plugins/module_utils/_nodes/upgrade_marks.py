@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import Any
 
 from .._cluster.api_objects.labels import summary_label, upgrade_annotation
-from .._json import Obj
+from .._json import Obj, part
 from .facts import NodeFacts
 from .taints import EXCHANGE, PENDING, QUARANTINE, Taint, is_of_engine, taints_of
 
@@ -112,14 +112,14 @@ def upgrade_patch(node: Mapping[str, Any], recipe: str, upgrade: NodeUpgrade | N
     the node as it was read: raises KeyError where that has no resourceVersion.
     """
     metadata = node["metadata"]
-    before = read_upgrade(metadata.get("annotations") or {}, recipe)
+    before = read_upgrade(part(metadata, "annotations"), recipe)
     patch: Obj = {
         "metadata": {
             "resourceVersion": metadata["resourceVersion"],
             "annotations": {upgrade_annotation(recipe): to_text(upgrade) if upgrade else None},
         }
     }
-    changed = _cordon(node.get("spec") or {}, before, upgrade)
+    changed = _cordon(part(node, "spec"), before, upgrade)
     taints = _taints(node, recipe, _TAINTS.get(upgrade.phase, "") if upgrade else "")
     if taints is not None:
         changed["taints"] = taints
@@ -142,7 +142,7 @@ def _taints(node: Mapping[str, Any], recipe: str, value: str) -> list[Obj] | Non
 
     A node takes one taint of a key and effect, so that with which it has started makes room.
     """
-    entries = (node.get("spec") or {}).get("taints") or []
+    entries = part(node, "spec").get("taints") or []
     present = taints_of(node)
     ours = [taint for taint in present if is_of_engine(taint, recipe)]
     wanted = [Taint(summary_label(recipe), value, "NoSchedule")] if value else []

@@ -13,7 +13,7 @@ from typing import Any, Optional
 from .._cluster.api_client.api_errors import ApiError, Forbidden, Unauthorized
 from .._cluster.api_client.client import Client
 from .._errors import EnablementError, InvalidInput
-from .._json import Obj
+from .._json import Obj, part
 from .._nodes.expressions import any_holds, parse_selector
 from .._nodes.facts import NodeFacts
 from .._nodes.pools import NODE_POOL_LABEL, NodePool, check_membership, machine_config_terms
@@ -146,12 +146,12 @@ def read_declarations(
 
 def _of_openshift(config: Obj, pools: Sequence[Obj], nodes: Sequence[NodeFacts]) -> Declaration:
     source = f"KubeletConfig {config['metadata']['name']}"
-    spec = config.get("spec") or {}
+    spec = part(config, "spec")
     chosen = _selected(spec.get("machineConfigPoolSelector"), pools, source)
     selectors = node_selectors(pools)
     terms = [machine_config_terms(name, selectors) for name in chosen]
     covered = {node.name for node in nodes if any(any_holds(term, node.labels) for term in terms)}
-    return Declaration(source, covered, declared_settings(spec.get("kubeletConfig") or {}, source))
+    return Declaration(source, covered, declared_settings(part(spec, "kubeletConfig"), source))
 
 
 def _selected(selector: Any, pools: Sequence[Obj], source: str) -> list[str]:
@@ -166,14 +166,14 @@ def _selected(selector: Any, pools: Sequence[Obj], source: str) -> list[str]:
     return [
         pool["metadata"]["name"]
         for pool in pools
-        if any_holds((term,), pool["metadata"].get("labels") or {})
+        if any_holds((term,), part(pool["metadata"], "labels"))
     ]
 
 
 def _of_hypershift(config: Obj, nodes: Sequence[NodeFacts]) -> Declaration:
     metadata = config["metadata"]
     source = f"ConfigMap {metadata['namespace']}/{metadata['name']}"
-    pool = (metadata.get("labels") or {}).get(NODE_POOL_LABEL)
+    pool = part(metadata, "labels").get(NODE_POOL_LABEL)
     covered = {node.name for node in nodes if pool and node.labels.get(NODE_POOL_LABEL) == pool}
     return Declaration(source, covered, _hosted_settings(config, source))
 
@@ -181,9 +181,9 @@ def _of_hypershift(config: Obj, nodes: Sequence[NodeFacts]) -> Declaration:
 def _hosted_settings(config: Obj, source: str) -> Obj:
     """Of a KubeletConfig, or a bare KubeletConfiguration, as text."""
     try:
-        found = yaml.safe_load((config.get("data") or {}).get(_HOSTED_KEY) or "{}")
+        found = yaml.safe_load(part(config, "data").get(_HOSTED_KEY) or "{}")
     except yaml.YAMLError:
         raise not_understood(source, "it is no YAML") from None
     if isinstance(found, Mapping) and found.get("kind") == "KubeletConfig":
-        found = (found.get("spec") or {}).get("kubeletConfig") or {}
+        found = part(found, "spec", "kubeletConfig")
     return declared_settings(found, source)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .._errors import InvalidInput
+from .._json import part
 from .._nodes.facts import quantity
 from .._times import seconds
 
@@ -147,7 +148,7 @@ class NodeTopology:
         return cls(
             node=metadata["name"],
             attributes=_by_name(found.get("attributes")),
-            annotations=metadata.get("annotations") or {},
+            annotations=part(metadata, "annotations"),
             legacy_policies=tuple(found.get("topologyPolicies") or ()),
             zones=tuple(_zone(metadata["name"], zone) for zone in found.get("zones") or ()),
             times=_times(metadata),

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from .._cluster.api_client.api_errors import ApiError, Forbidden, Unauthorized
 from .._cluster.api_client.client import Client
-from .._json import Obj
+from .._json import Obj, part
 from .._nodes.facts import NodeFacts
 from .._nodes.pools import NodePool
 from .._nodes.selectors import LabelSet, label_selector, matches
@@ -201,7 +201,7 @@ class NumaReader:
 
         def texts() -> list[str]:
             found = [client.get(kind, name, namespace) for name in config_maps_of(workload)]
-            return [text for each in found if each for text in (each.get("data") or {}).values()]
+            return [text for each in found if each for text in part(each, "data").values()]
 
         return self._optional(CONFIG_MAPS, texts, [])
 
@@ -213,7 +213,7 @@ class NumaReader:
         found = self._client.get(kind, name, namespace)
         if found is None:
             return None
-        spec = found.get("spec") or {}
+        spec = part(found, "spec")
         renewed = seconds(spec.get("renewTime")) or 0.0
         return LeaseFacts(
             spec.get("holderIdentity") or "", renewed + (spec.get("leaseDurationSeconds") or 0)
@@ -222,7 +222,7 @@ class NumaReader:
     def _stored(self) -> Sequence[str]:
         kind = self._client.kind("apiextensions.k8s.io/v1", "CustomResourceDefinition")
         found = self._optional(DEFINITION, lambda: self._client.get(kind, DEFINITION_NAME), None)
-        return ((found or {}).get("status") or {}).get("storedVersions") or ()
+        return part(found or {}, "status").get("storedVersions") or ()
 
     def _pools(
         self, nodes: Sequence[NodeFacts]
@@ -312,7 +312,7 @@ def _leaders(scheduler: Scheduler) -> list[NumaPod]:
 
 def _pods_of(workload: Obj, pods: Sequence[NumaPod]) -> tuple[NumaPod, ...]:
     """A workload's own pods: those in its namespace with the labels that it selects by."""
-    selected = (workload["spec"].get("selector") or {}).get("matchLabels") or {}
+    selected = part(workload["spec"], "selector", "matchLabels")
     return tuple(
         pod
         for pod in pods

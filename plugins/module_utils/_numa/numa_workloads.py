@@ -12,7 +12,7 @@ from functools import cached_property
 from itertools import zip_longest
 from typing import Any
 
-from .._json import Obj
+from .._json import Obj, part
 from .fingerprints import PodExclude
 from .kubelet_settings import duration_s
 from .pods_on_nodes import NumaPod
@@ -54,7 +54,7 @@ class WorkloadStatus:
     @classmethod
     def from_object(cls, workload: Obj) -> WorkloadStatus:
         """Of a DaemonSet, or of a Deployment."""
-        metadata, status = workload["metadata"], workload.get("status") or {}
+        metadata, status = workload["metadata"], part(workload, "status")
         daemon = workload["kind"] == "DaemonSet"
         names = (
             ("desiredNumberScheduled", "updatedNumberScheduled", "numberReady")
@@ -122,7 +122,7 @@ class Profile:
     @property
     def resync_method(self) -> str:
         """Which pods it takes for a fingerprint: Autodetect, All, OnlyExclusiveResources."""
-        return str((self.args.get("cache") or {}).get("resyncMethod") or "Autodetect")
+        return str(part(self.args, "cache").get("resyncMethod") or "Autodetect")
 
 
 @dataclass(frozen=True)
@@ -217,7 +217,7 @@ def read_exporter_config(texts: Iterable[str]) -> ExporterConfig:
         if found.get("kind") == _KUBELET_CONFIG:
             return _exporter_config(found, [])
         if "kubelet" in found or "podExclude" in found:
-            return _exporter_config(found.get("kubelet") or {}, found.get("podExclude") or [])
+            return _exporter_config(part(found, "kubelet"), found.get("podExclude") or [])
     return ExporterConfig()
 
 
@@ -254,7 +254,7 @@ def read_scheduler_config(texts: Iterable[str]) -> SchedulerConfig:
 
 
 def _scheduler_config(found: Mapping[str, Any]) -> SchedulerConfig:
-    election = found.get("leaderElection") or {}
+    election = part(found, "leaderElection")
     # Unset, the scheduler elects (k8s.io/component-base/config/v1alpha1, defaults).
     lease = (
         str(election.get("resourceNamespace") or "kube-system"),
@@ -267,7 +267,7 @@ def _scheduler_config(found: Mapping[str, Any]) -> SchedulerConfig:
 
 
 def _profile(profile: Mapping[str, Any]) -> Profile:
-    plugins = profile.get("plugins") or {}
+    plugins = part(profile, "plugins")
     is_everywhere = _enables(plugins.get("multiPoint"))
     missing = () if is_everywhere else [at for at in _POINTS if not _enables(plugins.get(at))]
     return Profile(
@@ -281,7 +281,7 @@ def _plugin_args(configs: Iterable[Mapping[str, Any]]) -> Mapping[str, Any]:
     """What a profile tells the plugin."""
     for entry in configs:
         if entry["name"] == PLUGIN:
-            return entry.get("args") or {}
+            return part(entry, "args")
     return {}
 
 

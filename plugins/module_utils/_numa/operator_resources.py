@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from .._errors import InvalidInput
-from .._json import Obj
+from .._json import Obj, part
 from .._nodes.expressions import any_holds, parse_selector
 from .._nodes.pools import pool_name
 from .kubelet_settings import duration_s
@@ -58,7 +58,7 @@ def settings_of(
     pools: list[Obj] = []
     if operator:
         options |= _of_operator(operator)
-        groups = (operator.get("spec") or {}).get("nodeGroups") or []
+        groups = part(operator, "spec").get("nodeGroups") or []
         pools = [
             pool
             for index, group in enumerate(groups)
@@ -92,7 +92,7 @@ def _by_kind(resources: Sequence[Any], where: str) -> dict[str, Obj]:
 
 
 def _of_operator(operator: Obj) -> Obj:
-    spec, annotations = operator.get("spec") or {}, _annotations(operator)
+    spec, annotations = part(operator, "spec"), _annotations(operator)
     options: Obj = {"topology_api_enabled": annotations.get(_API_OF_CLUSTER) != "cluster"}
     if spec.get("imageSpec"):
         options["rte_image"] = str(spec["imageSpec"])
@@ -121,7 +121,7 @@ def _selected(selector: Any, machine_config_pools: Sequence[Obj], where: str) ->
     names = [
         pool["metadata"]["name"]
         for pool in machine_config_pools
-        if selector and any_holds((term,), pool["metadata"].get("labels") or {})
+        if selector and any_holds((term,), part(pool["metadata"], "labels"))
     ]
     if not names:
         raise _wrong(where, "it selects no MachineConfigPool of this cluster")
@@ -129,7 +129,7 @@ def _selected(selector: Any, machine_config_pools: Sequence[Obj], where: str) ->
 
 
 def _of_group_config(group: Mapping[str, Any], where: str) -> Obj:
-    config = group.get("config") or {}
+    config = part(group, "config")
     options: Obj = {
         "fingerprint": _term(config, "podsFingerprinting", _FINGERPRINTS, "exclusive", where),
         "refresh_mode": _term(config, "infoRefreshMode", _MODES, "periodic", where),
@@ -144,7 +144,7 @@ def _of_group_config(group: Mapping[str, Any], where: str) -> Obj:
 
 
 def _of_scheduler(scheduler: Obj) -> Obj:
-    spec = scheduler.get("spec") or {}
+    spec = part(scheduler, "spec")
     options: Obj = {
         "scheduler_name": str(spec.get("schedulerName") or "topo-aware-scheduler"),
         "cache_resync_seconds": _seconds(spec, "cacheResyncPeriod", 5, SCHEDULER),
@@ -160,7 +160,7 @@ def _of_scheduler(scheduler: Obj) -> Obj:
         options["scheduler_image"] = str(spec["imageSpec"])
     if _annotations(scheduler).get(_QOS) == "guaranteed":
         options["resources"] = {"scheduler": {"requests": _GUARANTEED, "limits": _GUARANTEED}}
-    return {**options, **_of_scoring(spec.get("scoringStrategy") or {})}
+    return {**options, **_of_scoring(part(spec, "scoringStrategy"))}
 
 
 def _of_scoring(scoring: Mapping[str, Any]) -> Obj:
@@ -173,11 +173,11 @@ def _of_scoring(scoring: Mapping[str, Any]) -> Obj:
 
 
 def _level(resource: Obj) -> str:
-    return str(_term(resource.get("spec") or {}, "logLevel", _LEVELS, "info", resource["kind"]))
+    return str(_term(part(resource, "spec"), "logLevel", _LEVELS, "info", resource["kind"]))
 
 
 def _annotations(resource: Obj) -> Mapping[str, str]:
-    return (resource.get("metadata") or {}).get("annotations") or {}
+    return part(resource, "metadata", "annotations")
 
 
 def _term(

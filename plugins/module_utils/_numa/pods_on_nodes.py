@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from .._json import Obj
+from .._json import Obj, part
 from .._nodes.facts import quantity
 from .._proofs.snapshot import node_of
 from .._times import seconds
@@ -106,11 +106,11 @@ class NumaPod:
     @classmethod
     def from_object(cls, pod: Obj) -> NumaPod:
         """Of a Pod object, whole or as KEPT."""
-        metadata, spec, status = pod["metadata"], pod.get("spec") or {}, pod.get("status") or {}
+        metadata, spec, status = pod["metadata"], part(pod, "spec"), part(pod, "status")
         return cls(
             namespace=metadata["namespace"],
             name=metadata["name"],
-            labels=metadata.get("labels") or {},
+            labels=part(metadata, "labels"),
             placement=PodPlacement(
                 node=node_of(pod) or "",
                 is_bound=bool(spec.get("nodeName")),
@@ -154,7 +154,7 @@ def _conditions(conditions: Iterable[Mapping[str, Any]]) -> dict[str, tuple[str,
 
 
 def _requests(container: Mapping[str, Any]) -> dict[str, float]:
-    found = (container.get("resources") or {}).get("requests") or {}
+    found = part(container, "resources", "requests")
     return {name: quantity(amount) for name, amount in found.items()}
 
 

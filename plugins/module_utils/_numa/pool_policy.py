@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from .._errors import EnablementError, InvalidInput
+from .._json import part
 from .kubelet_pools import pool_report
 
 POLICIES = ("topology_manager_policy", "topology_manager_scope")
@@ -58,11 +59,11 @@ def recorded_policies(
 
     record: the SpecialResource. defaults: of the recipe, which the record leaves out.
     """
-    spec = (record or {}).get("spec") or {}
-    pools = {each["name"]: each.get("options") or {} for each in spec.get("pools") or ()}
+    spec = part(record or {}, "spec")
+    pools = {each["name"]: part(each, "options") for each in spec.get("pools") or ()}
     if not spec or (pool and pools and pool not in pools):
         return {}
-    known = {**defaults, **(spec.get("options") or {}), **pools.get(pool, {})}
+    known = {**defaults, **part(spec, "options"), **pools.get(pool, {})}
     return {name: str(known[name]) for name in POLICIES}
 
 

@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
-from .._json import Obj
+from .._json import Obj, part
 
 
 @dataclass(frozen=True)
@@ -108,4 +108,4 @@ class Feed:
 
 def _node(obj: Obj) -> str:
     """The node that an object names as its own, "" for none."""
-    return str((obj.get("spec") or {}).get("nodeName") or "")
+    return str(part(obj, "spec").get("nodeName") or "")

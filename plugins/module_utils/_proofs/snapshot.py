@@ -13,7 +13,7 @@ from typing import Any
 
 from .._cluster.api_objects.labels import STATE_LABEL, VALIDATION_LABEL
 from .._cluster.api_objects.objects import ObjectKey, key_of
-from .._json import Obj
+from .._json import Obj, part
 from .._nodes.facts import NodeFacts
 from .feeds import Feed, Watched
 from .queries import Query, QueryResult
@@ -75,7 +75,7 @@ class ClusterSnapshot:
 
     def put_pod(self, pod: Obj, *, deleted: bool = False) -> set[str]:
         """Take in a pod; returns the nodes that it concerns."""
-        if VALIDATION_LABEL in (pod["metadata"].get("labels") or {}):
+        if VALIDATION_LABEL in part(pod["metadata"], "labels"):
             nodes = self._put_validator(pod, deleted=deleted)
         else:
             nodes = self._put_pod_of_state(pod, deleted=deleted)
@@ -92,7 +92,7 @@ class ClusterSnapshot:
     def _put_pod_of_state(self, pod: Obj, *, deleted: bool) -> set[str]:
         """Returns the node of the pod, and the one before; "" where it has, or had, none."""
         metadata = pod["metadata"]
-        uid, state = metadata["uid"], (metadata.get("labels") or {}).get(STATE_LABEL, "")
+        uid, state = metadata["uid"], part(metadata, "labels").get(STATE_LABEL, "")
         place = (node_of(pod) or "", state)
         before = self._places.pop(uid, place)
         if deleted or before != place:
@@ -110,8 +110,8 @@ class ClusterSnapshot:
         return sum(
             1
             for pod in self.validators.values()
-            if (pod["metadata"].get("labels") or {}).get(VALIDATION_LABEL) == state
-            and (pod.get("status") or {}).get("phase") not in ("Succeeded", "Failed")
+            if part(pod["metadata"], "labels").get(VALIDATION_LABEL) == state
+            and part(pod, "status").get("phase") not in ("Succeeded", "Failed")
             and node_of(pod) in self.nodes
         )
 
@@ -127,7 +127,7 @@ class ClusterSnapshot:
 def _version(workload: Obj) -> tuple[Any, ...]:
     """What of a workload decides how its pods are judged; for those without a pod on each node, the
     counts too."""
-    metadata, status = workload["metadata"], workload.get("status") or {}
+    metadata, status = workload["metadata"], part(workload, "status")
     counts = None if workload.get("kind") == "DaemonSet" else status
     seen = status.get("observedGeneration")
     return (
@@ -145,12 +145,12 @@ def node_of(pod: Obj) -> str | None:
     The DaemonSet controller, and our own validation pods, pin a pod by a node affinity on
     metadata.name (kubernetes/pkg/controller/daemon/util, ReplaceDaemonSetPodNodeNameNodeAffinity).
     """
-    spec = pod.get("spec") or {}
+    spec = part(pod, "spec")
     if spec.get("nodeName"):
         return str(spec["nodeName"])
-    required = ((spec.get("affinity") or {}).get("nodeAffinity") or {}).get(
-        "requiredDuringSchedulingIgnoredDuringExecution"
-    ) or {}
+    required = part(
+        spec, "affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution"
+    )
     for term in required.get("nodeSelectorTerms") or []:
         for match in term.get("matchFields") or []:
             if match.get("key") == "metadata.name" and match.get("values"):

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Union
 
-from .._json import Obj
+from .._json import Obj, part
 from .._verdicts.reasons import UNDER_WAY, Reason
 from .._verdicts.verdict import Outcome, Verdict
 from .evaluation import Observation
@@ -68,16 +68,12 @@ def pods_of(owner: Obj, pods: Iterable[Obj]) -> list[Obj]:
     """The pods that belong to an object, sorted by name: by its selector (spec.selector, or the
     text in status.selector by which kinds with a scale tell theirs), else those that name it as
     their owner."""
-    selector = (owner.get("spec") or {}).get("selector") or _parsed(
-        (owner.get("status") or {}).get("selector")
-    )
+    selector = part(owner, "spec").get("selector") or _parsed(part(owner, "status").get("selector"))
     uid = owner["metadata"].get("uid")
     found = [
         pod
         for pod in pods
-        if (
-            _selects(selector, pod["metadata"].get("labels") or {}) if selector else _owns(uid, pod)
-        )
+        if (_selects(selector, part(pod["metadata"], "labels")) if selector else _owns(uid, pod))
     ]
     return sorted(found, key=lambda pod: str(pod["metadata"]["name"]))
 
@@ -90,7 +86,7 @@ def _owns(uid: Any, pod: Obj) -> bool:
 
 def _parsed(selector: Any) -> dict[str, str]:
     """A selector in text, where it is made of name=value alone; else nothing."""
-    pairs = [part.partition("=") for part in str(selector or "").split(",")]
+    pairs = [pair.partition("=") for pair in str(selector or "").split(",")]
     fits = all(name.strip() and equals and not name.endswith("!") for name, equals, _value in pairs)
     return (
         {name.strip(): value.lstrip("=").strip() for name, _equals, value in pairs} if fits else {}
@@ -101,7 +97,7 @@ def _selects(selector: Mapping[str, Any], labels: Mapping[str, str]) -> bool:
     """A LabelSelector, or the plain labels of Services and ReplicationControllers."""
     if not selector.keys() & {"matchLabels", "matchExpressions"}:
         return all(labels.get(name) == value for name, value in selector.items())
-    wanted = selector.get("matchLabels") or {}
+    wanted = part(selector, "matchLabels")
     return all(labels.get(name) == value for name, value in wanted.items()) and all(
         _holds(expression, labels) for expression in selector.get("matchExpressions") or []
     )

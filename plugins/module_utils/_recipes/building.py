@@ -12,9 +12,10 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from .._errors import InvalidInput
+from .._nodes.groups import NodeGroup
 from .loading.recipe import Build, Compile, Git, Recipe, State
 from .templates.filters import Rendered, string
-from .templates.render_facts import Group, RenderFacts
+from .templates.render_facts import RenderFacts
 from .templates.templating import Facts, Templates
 from .variables import cluster_variables, variables_of
 
@@ -59,7 +60,7 @@ class RenderedBuild:
 
 
 def render_build(
-    recipe: Recipe, state: State, facts: RenderFacts, group: Group
+    recipe: Recipe, state: State, facts: RenderFacts, group: NodeGroup
 ) -> RenderedBuild | None:
     """How to build the state's image for a group of it; None where the recipe or an option says not
     to.

@@ -11,9 +11,10 @@ from typing import Any
 
 from .._errors import InvalidInput
 from .._json import Obj
+from .._nodes.groups import NodeGroup
 from .loading.recipe import Recipe, State
 from .templates.manifests import title
-from .templates.render_facts import Group, RenderFacts
+from .templates.render_facts import RenderFacts
 
 # What is put into pods without the templates' help; of resources and env, the part of one state.
 _INJECTED = ("image_pull_secrets", "tolerations", "priority_class", "proxy")
@@ -76,7 +77,7 @@ def first_difference(one: Any, other: Any) -> tuple[str, ...]:
     return () if found is None else (found, *first_difference(one.get(found), other.get(found)))
 
 
-def not_alike(manifest: Obj, one: Group, other: Group, where: str) -> InvalidInput:
+def not_alike(manifest: Obj, one: NodeGroup, other: NodeGroup, where: str) -> InvalidInput:
     """The error for an object of one name that comes out differently for two groups of nodes."""
     return InvalidInput(
         f"{title(manifest)} is not the same for {one.kernel or one.id} and {other.kernel or other.id}",

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from .._nodes.groups import NodeGroup
 from .loading.recipe import Recipe, State
-from .templates.render_facts import Group, RenderFacts
+from .templates.render_facts import RenderFacts
 from .variables import cluster_variables, variables_of
 
 
 def images_before_building(
-    recipe: Recipe, state: State, facts: RenderFacts, group: Group
+    recipe: Recipe, state: State, facts: RenderFacts, group: NodeGroup
 ) -> Sequence[str]:
     """The images that a fallback state is there for, of one of its own groups; none where it builds
     nothing for it. Raises InvalidInput with file and line."""

@@ -10,6 +10,7 @@ from typing import Any
 
 from .._errors import InvalidInput
 from .._json import Obj
+from .._nodes.groups import NodeGroup
 from .._proofs.catalog import KINDS
 from .._proofs.proof import Proof
 from .._schema.problems import Problems
@@ -21,9 +22,8 @@ from .readiness.node_readiness import is_by_nodes, runs_pod
 from .state_context import StateContext
 from .state_groups import StateGroups
 from .state_variables import StateVariables
-from .templates import nested_texts
 from .templates.manifests import manifests_in
-from .templates.render_facts import Group, RenderFacts
+from .templates.render_facts import RenderFacts
 from .templates.templating import Templates
 from .variables import GROUP_NAMES
 
@@ -57,7 +57,7 @@ class ProofRenderer:
         # (enabled, index) -> proof; what is filled in is the same for all groups.
         self._found: dict[tuple[bool, int], Proof] = {}
 
-    def of_group(self, finest: Group | None) -> list[Proof]:
+    def of_group(self, finest: NodeGroup | None) -> list[Proof]:
         """The recipe's proofs that a run looks at, of those that are turned on for a group; None
         where there is no node. Raises InvalidInput for settings that cannot be."""
         enabled = self._groups.is_on(finest)
@@ -75,7 +75,7 @@ class ProofRenderer:
         problems.refuse("a proof cannot be used", todo="correct the recipe or its options")
         return proofs
 
-    def run_by_nodes(self, finest: Group, node: str) -> Iterator[tuple[int, Obj]]:
+    def run_by_nodes(self, finest: NodeGroup, node: str) -> Iterator[tuple[int, Obj]]:
         """The pods of the proofs that nodes of a group start by themselves, each with its number
         among such proofs. node: stands for the node's name."""
         proofs = filter(runs_pod, self._state.proofs(self._groups.is_on(finest)))
@@ -84,7 +84,7 @@ class ProofRenderer:
                 filled = self._filled(proof, f"states.{self._state.name}.{proof.kind}")
                 yield index, self.pod(filled, finest, node)
 
-    def pod(self, proof: Proof, finest: Group, node: str) -> Obj:
+    def pod(self, proof: Proof, finest: NodeGroup, node: str) -> Obj:
         """The pod of a proof for a node of a group, not yet kept to that node."""
         wanted = KINDS[proof.kind].pod_of(proof, finest.id, node)
         if wanted is None:
@@ -105,7 +105,7 @@ class ProofRenderer:
             path,
         )
 
-    def _counts(self, proof: Proof, finest: Group | None) -> bool:
+    def _counts(self, proof: Proof, finest: NodeGroup | None) -> bool:
         """Whether a proof is turned on."""
         return not proof.enabled or bool(self._facts.options_of(finest)[proof.enabled])
 
@@ -124,8 +124,8 @@ class ProofRenderer:
         """A proof with its texts filled in; where they use facts of a node or what differs between
         pools, that is left for later."""
         where = f"recipe.yml, {path}"
-        names = nested_texts.names_in(self._templates, proof.spec, where)
-        options = nested_texts.options_in(self._templates, proof.spec, where)
+        names = _names_in(self._templates, proof.spec, where)
+        options = _options_in(self._templates, proof.spec, where)
         if not names & _VARYING and not differing(self._facts, options):
             return Proof(proof.kind, self._spec(proof, where, self._variables.shared))
 
@@ -139,7 +139,7 @@ class ProofRenderer:
     def _spec(self, proof: Proof, where: str, variables: Mapping[str, Any]) -> dict[str, Any]:
         """The settings of a proof with its texts filled in; a template of a number gives a number."""
         keys = KINDS[proof.kind].shape.keys
-        filled = nested_texts.rendered(self._templates, proof.spec, where, variables)
+        filled = _rendered(self._templates, proof.spec, where, variables)
         rendered = {
             name
             for name, value in proof.spec.items()
@@ -151,9 +151,52 @@ class ProofRenderer:
         }
 
     def _of_node(
-        self, finest: Group, node: str, names: frozenset[str] = frozenset()
+        self, finest: NodeGroup, node: str, names: frozenset[str] = frozenset()
     ) -> dict[str, Any]:
         return self._variables.of_node(self._groups.own_of(finest), finest, node, names)
 
     def _path(self, path: str) -> str:
         return self._templates.place_of(path)
+
+
+def _names_in(templates: Templates, value: Any, path: str) -> frozenset[str]:
+    """The variables that texts ask for. path: where the value stands, for messages."""
+    return frozenset().union(
+        *(templates.names_in_text(text, path) for text in _templates_in(value))
+    )
+
+
+def _options_in(templates: Templates, value: Any, path: str) -> frozenset[str] | None:
+    """The options that texts ask for; None where only rendering tells."""
+    found = [templates.options_in_text(text, path) for text in _templates_in(value)]
+    return None if None in found else frozenset().union(*(options for options in found if options))
+
+
+def _rendered(templates: Templates, value: Any, path: str, variables: Mapping[str, Any]) -> Any:
+    """The value with all its texts rendered."""
+    if isinstance(value, str):
+        return templates.render_text(value, path, variables) if is_template(value) else value
+    if isinstance(value, Mapping):
+        return {
+            key: _rendered(templates, item, f"{path}.{key}", variables)
+            for key, item in value.items()
+        }
+    if isinstance(value, list):
+        return [
+            _rendered(templates, item, f"{path}[{index}]", variables)
+            for index, item in enumerate(value)
+        ]
+    return value
+
+
+def _templates_in(value: Any) -> Iterator[str]:
+    """The texts in a value that are templates."""
+    if isinstance(value, str):
+        if is_template(value):
+            yield value
+    elif isinstance(value, Mapping):
+        for item in value.values():
+            yield from _templates_in(item)
+    elif isinstance(value, list):
+        for item in value:
+            yield from _templates_in(item)

@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from .._errors import InvalidInput
 from .._json import Obj
+from .._nodes.groups import NodeGroup
 from .._proofs.proof import Proof
 from .._schema.problems import suggest
 from .building import render_build
@@ -22,7 +23,6 @@ from .sample import SAMPLE_GROUPS
 from .switches import enabled_states
 from .templates.manifests import identity, title
 from .templates.render_facts import (
-    Group,
     RenderedObject,
     RenderedState,
     RenderFacts,
@@ -32,7 +32,6 @@ from .templates.render_facts import (
 from .variables import cluster_variables
 
 __all__ = [
-    "Group",
     "RenderFacts",
     "RenderedObject",
     "RenderedState",
@@ -57,7 +56,7 @@ def render_state(
 
 
 def render_pod(
-    recipe: Recipe, state_name: str, proof: Proof, facts: RenderFacts, group: Group, node: str
+    recipe: Recipe, state_name: str, proof: Proof, facts: RenderFacts, group: NodeGroup, node: str
 ) -> Obj:
     """The validation pod of a workload proof (one of RenderedState.proofs) for one node of one of
     the finest groups, pinned to it.
@@ -68,7 +67,7 @@ def render_pod(
 
 
 def render_remedy(
-    recipe: Recipe, template: str, facts: RenderFacts, group: Group, node: str
+    recipe: Recipe, template: str, facts: RenderFacts, group: NodeGroup, node: str
 ) -> Obj:
     """The pod of one of the recipe's remedies, as a validation pod of the first state that they are
     for."""

@@ -15,7 +15,7 @@ from typing import Any
 from .._cluster.api_objects.labels import AGENT_CONFIGURATION, fact_label, gate_label
 from .._errors import InvalidInput
 from .._json import Obj, content_hash
-from .._nodes.groups import DEFAULT
+from .._nodes.groups import DEFAULT, NodeGroup
 from .._proofs.catalog import KINDS
 from .._proofs.proof import Proof
 from . import inject
@@ -34,7 +34,6 @@ from .switches import enabled_states
 from .templates.manifests import ObjectId, identity, manifests_in, pod_template, title
 from .templates.overlay import RECIPE_FILE
 from .templates.render_facts import (
-    Group,
     RenderedObject,
     RenderedState,
     RenderFacts,
@@ -53,7 +52,7 @@ class _RenderedItem:
     source is the file."""
 
     manifest: Obj
-    group: Group | None
+    group: NodeGroup | None
     source: str
 
     @property
@@ -141,7 +140,7 @@ class StateRenderer:
             },
         )
 
-    def pod(self, proof: Proof, group: Group, node: str) -> Obj:
+    def pod(self, proof: Proof, group: NodeGroup, node: str) -> Obj:
         """The validation pod of a workload proof on a node of one of the finest groups."""
         pod = self._proofs.pod(proof, group, node)
         return inject.place_validator(pod, self._context.of_group(group), node)
@@ -191,7 +190,7 @@ class StateRenderer:
     def _foreign_per_group(self, path: str, foreign: ForeignFormat) -> Iterator[_RenderedItem]:
         """What a file in another format gives for each group. Objects that no group's name is in are
         for all groups."""
-        shared: dict[ObjectId, tuple[Group, Obj]] = {}
+        shared: dict[ObjectId, tuple[NodeGroup, Obj]] = {}
         for own, finest in self._groups.enabled:
             variables = self._variables.of_group(own, finest, frozenset())
             for manifest, named in foreign.manifests(path, variables, self._facts):
@@ -240,7 +239,7 @@ class StateRenderer:
                 self._check_name(manifest, own, path, differ)
                 yield _RenderedItem(manifest, own, path)
 
-    def _check_name(self, manifest: Obj, own: Group, path: str, options: Sequence[str]) -> None:
+    def _check_name(self, manifest: Obj, own: NodeGroup, path: str, options: Sequence[str]) -> None:
         """options: those that its file reads and that pools set differently."""
         if own.id == DEFAULT or own.id in manifest["metadata"]["name"]:
             return
@@ -291,7 +290,7 @@ class StateRenderer:
 
     def _validators(self) -> list[_RenderedItem]:
         """What proves the state on the nodes: one for all, or one for each group where they differ."""
-        found: dict[str, list[tuple[Group, int, Obj]]] = {}
+        found: dict[str, list[tuple[NodeGroup, int, Obj]]] = {}
         for finest in self._groups.finest:
             for index, pod in self._proofs.run_by_nodes(finest, NODE_NAME):
                 same = {**pod, "metadata": {**pod["metadata"], "labels": {}}}
@@ -299,7 +298,9 @@ class StateRenderer:
                 found.setdefault(key, []).append((finest, index, pod))
         return [item for alike in found.values() for item in self._validators_of(alike)]
 
-    def _validators_of(self, alike: Sequence[tuple[Group, int, Obj]]) -> Iterator[_RenderedItem]:
+    def _validators_of(
+        self, alike: Sequence[tuple[NodeGroup, int, Obj]]
+    ) -> Iterator[_RenderedItem]:
         everywhere = len(alike) == len(self._groups.finest)
         for finest, index, pod in alike[:1] if everywhere else alike:
             group = None if everywhere else finest
@@ -326,7 +327,9 @@ class StateRenderer:
                 where[finest.id] = tuple(found.index(proof) for proof in proofs)
         return tuple(found), where
 
-    def _own_proofs(self, placed: Sequence[RenderedObject], finest: Group | None) -> list[Proof]:
+    def _own_proofs(
+        self, placed: Sequence[RenderedObject], finest: NodeGroup | None
+    ) -> list[Proof]:
         """What the recipe does not say: what another format has for the objects of a group, and where
         nodes tell, that they do."""
         found: list[Proof] = []
@@ -381,14 +384,14 @@ class StateRenderer:
             )
         return hashes
 
-    def _made_for(self, items: Sequence[_RenderedItem], finest: Group) -> list[Obj]:
+    def _made_for(self, items: Sequence[_RenderedItem], finest: NodeGroup) -> list[Obj]:
         """What is made for the nodes of one of the finest groups alone, for its hash."""
         own = self._groups.own_of(finest)
         if own is None or not self._groups.is_on(finest):
             return []
         return [self._proven(item.manifest) for item in items if item.group_id == own.id]
 
-    def _hashed_proofs(self, proofs: Sequence[Proof], finest: Group) -> list[Any]:
+    def _hashed_proofs(self, proofs: Sequence[Proof], finest: NodeGroup) -> list[Any]:
         """What the proofs of a group are: their settings, their pods, and for those whose texts differ
         between nodes these settings too."""
         pods = [

@@ -11,12 +11,13 @@ from typing import Any
 from .._cluster.api_objects.labels import KERNEL, fact_label
 from .._errors import InvalidInput
 from .._json import Obj
+from .._nodes.groups import NodeGroup
 from . import inject
 from .loading.recipe import Recipe, State
 from .requirements import chosen_labels, node_label_sets
 from .state_groups import StateGroups
 from .templates.overlay import place_of
-from .templates.render_facts import Group, RenderFacts
+from .templates.render_facts import RenderFacts
 
 
 class StateContext:
@@ -42,7 +43,7 @@ class StateContext:
         # By id and facets: a finer group may be called as one that it is a part of.
         self._found: dict[tuple[str, tuple[str, ...]], inject.Context] = {}
 
-    def of_group(self, group: Group | None) -> inject.Context:
+    def of_group(self, group: NodeGroup | None) -> inject.Context:
         """For whom what is made for a group is, None for all groups."""
         key = (group.id, tuple(group.per)) if group else ("", ())
         if key not in self._found:
@@ -53,7 +54,7 @@ class StateContext:
         self,
         step: Callable[[Obj, inject.Context], Obj],
         manifest: Obj,
-        group: Group | None,
+        group: NodeGroup | None,
         path: str,
     ) -> Obj:
         """A manifest after a step of injection. path: the file that it comes from, for errors."""
@@ -75,7 +76,7 @@ class StateContext:
         known = self._facts.namespaced(api_version, kind)
         return self._scopes.get((api_version.rpartition("/")[0], kind)) if known is None else known
 
-    def _new_context(self, group: Group | None) -> inject.Context:
+    def _new_context(self, group: NodeGroup | None) -> inject.Context:
         recipe, options = self._recipe, self._facts.options_of(group)
         return inject.Context(
             owner=inject.Ownership(

@@ -9,9 +9,10 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
 
+from .._nodes.groups import NodeGroup
 from .loading.recipe import Recipe, State
 from .switches import enabled_on
-from .templates.render_facts import Group, RenderFacts
+from .templates.render_facts import RenderFacts
 from .templates.templating import Templates
 
 
@@ -27,28 +28,28 @@ class StateGroups:
         self._per = state.per
         self._facts = facts
         self._on = enabled_on(recipe, state, facts, templates)
-        found: dict[str, tuple[Group, Group]] = {}
+        found: dict[str, tuple[NodeGroup, NodeGroup]] = {}
         for finest in facts.groups:
             own = self.own_of(finest)
             if own:
                 found.setdefault(own.id, (own, finest))
         self.own = dict(sorted(found.items()))
 
-    def own_of(self, finest: Group) -> Group | None:
+    def own_of(self, finest: NodeGroup) -> NodeGroup | None:
         """The state's own group that one of the finest is a part of."""
         return self._facts.own_of(finest, self._per)
 
-    def is_on(self, finest: Group | None) -> bool:
+    def is_on(self, finest: NodeGroup | None) -> bool:
         """Whether the state is enabled on one of the finest groups; None where there is no node."""
         return self._on[finest.id if finest else ""]
 
     @cached_property
-    def enabled(self) -> list[tuple[Group, Group]]:
+    def enabled(self) -> list[tuple[NodeGroup, NodeGroup]]:
         """Those of own where the state is enabled."""
         return [(own, finest) for own, finest in self.own.values() if self.is_on(finest)]
 
     @cached_property
-    def kept_to(self) -> list[Group]:
+    def kept_to(self) -> list[NodeGroup]:
         """What an object for all groups is kept to: those where the state is enabled, none where it
         is everywhere."""
         on = [own for own, _finest in self.enabled]

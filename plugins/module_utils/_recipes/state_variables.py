@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from .._nodes.groups import NodeGroup
 from .loading.recipe import Recipe, State
 from .switches import is_enabled
-from .templates.render_facts import Group, RenderFacts
+from .templates.render_facts import RenderFacts
 from .templates.templating import Templates
 from .variables import (
     cluster_variables,
@@ -38,7 +39,7 @@ class StateVariables:
         self._of_group: dict[tuple[str, tuple[str, ...]], dict[str, Any]] = {}
         self.image_names = frozenset({"image", *(source.name for source in self._image_states)})
 
-    def of_group(self, own: Group, finest: Group, names: frozenset[str]) -> dict[str, Any]:
+    def of_group(self, own: NodeGroup, finest: NodeGroup, names: frozenset[str]) -> dict[str, Any]:
         """What is about a group of nodes sees. names: those that a template asks for; images are
         looked up only for one that asks, since one that cannot be resolved hurts nobody else."""
         key = (own.id, tuple(own.per))
@@ -52,7 +53,11 @@ class StateVariables:
         return variables
 
     def of_node(
-        self, own: Group | None, finest: Group, node: str, names: frozenset[str] = frozenset()
+        self,
+        own: NodeGroup | None,
+        finest: NodeGroup,
+        node: str,
+        names: frozenset[str] = frozenset(),
     ) -> dict[str, Any]:
         """What is about one node sees: all that is known of it, and its pool's options."""
         variables = self.of_group(finest, finest, names)
@@ -62,11 +67,11 @@ class StateVariables:
         """The same where there is no group of nodes."""
         return {**self.shared, "node": node}
 
-    def has_images(self, finest: Group) -> bool:
+    def has_images(self, finest: NodeGroup) -> bool:
         """Whether every image that the templates see is there for these nodes."""
         return all(self.image_of(state, finest) for state in self._image_states)
 
-    def image_of(self, state: State, finest: Group) -> str:
+    def image_of(self, state: State, finest: NodeGroup) -> str:
         """The image of a state that these templates see; a disabled one is not asked for any."""
         if not is_enabled(self._recipe, state, self._facts, finest, self._templates):
             return ""

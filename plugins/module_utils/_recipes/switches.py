@@ -10,11 +10,12 @@ from functools import cached_property
 from typing import Any
 
 from .._errors import InvalidInput
+from .._nodes.groups import NodeGroup
 from .._schema.shapes import is_template
 from .differences import refuse_differing
 from .loading.recipe import Recipe, State
 from .sample import SAMPLE_GROUPS
-from .templates.render_facts import Group, RenderFacts
+from .templates.render_facts import RenderFacts
 from .templates.templating import Templates
 from .variables import cluster_variables, variables_of
 
@@ -49,7 +50,7 @@ def enabled_on(
 
 
 def is_enabled(
-    recipe: Recipe, state: State, facts: RenderFacts, group: Group | None, templates: Templates
+    recipe: Recipe, state: State, facts: RenderFacts, group: NodeGroup | None, templates: Templates
 ) -> bool:
     """Whether a state is enabled on a group of nodes, one of the finest; None where there is no
     node.
@@ -73,7 +74,7 @@ class _Enablement:
         self._templates = templates
         self._path = f"recipe.yml, states.{state.name}.enabled"
 
-    def is_on(self, own: Group | None) -> bool:
+    def is_on(self, own: NodeGroup | None) -> bool:
         """own: the state's own group, None for a state of the cluster and where there is no node."""
         if not self._state.enabled:
             return True
@@ -103,7 +104,7 @@ class _Enablement:
     def _shared(self) -> dict[str, Any]:
         return cluster_variables(self._recipe, self._state, self._facts)
 
-    def _variables(self, own: Group | None) -> dict[str, Any]:
+    def _variables(self, own: NodeGroup | None) -> dict[str, Any]:
         """What its template sees; without a node, what a usual one would have says what the options
         are after."""
         if not self._state.per:

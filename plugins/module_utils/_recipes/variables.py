@@ -12,10 +12,10 @@ from collections.abc import Callable, Mapping
 from typing import Any, NoReturn
 
 from .._errors import InvalidInput
-from .._nodes.groups import DEFAULT
+from .._nodes.groups import DEFAULT, NodeGroup
 from .loading.lookups import is_looked_up
 from .loading.recipe import Recipe, State
-from .templates.render_facts import Group, RenderFacts
+from .templates.render_facts import RenderFacts
 from .templates.templating import Facts, Templates, absent
 
 # Variables that differ between groups of nodes -> the facet that a state has to be made per to have
@@ -74,7 +74,7 @@ def cluster_variables(recipe: Recipe, state: State, facts: RenderFacts) -> dict[
     }
 
 
-def variables_of(shared: Mapping[str, Any], group: Group, facts: RenderFacts) -> dict[str, Any]:
+def variables_of(shared: Mapping[str, Any], group: NodeGroup, facts: RenderFacts) -> dict[str, Any]:
     """What a template sees of one group of nodes, without images. shared: cluster_variables without
     a group. Raises InvalidInput for facts that cannot be true."""
     variables = {**shared, **group_variables(group, facts)}
@@ -113,7 +113,7 @@ def _check_text(what: str, value: str, pattern: re.Pattern[str], owner: str, tod
         )
 
 
-def group_variables(group: Group, facts: RenderFacts) -> dict[str, Any]:
+def group_variables(group: NodeGroup, facts: RenderFacts) -> dict[str, Any]:
     """What templates see of one group of nodes, without images. Raises InvalidInput for facts that
     cannot be true."""
     per = frozenset(group.per)
@@ -136,13 +136,13 @@ def group_variables(group: Group, facts: RenderFacts) -> dict[str, Any]:
     return {**variables, **group_names(group)}
 
 
-def group_names(group: Group) -> dict[str, Any]:
+def group_names(group: NodeGroup) -> dict[str, Any]:
     """group alone: the id of a group, and what makes names of objects differ by it."""
     suffix = "" if group.id == DEFAULT else f"-{group.id}"
     return {"group": Facts("group", {"id": group.id, "suffix": suffix})}
 
 
-def _kernel(group: Group) -> Facts:
+def _kernel(group: NodeGroup) -> Facts:
     _checked_fact("kernel", group.kernel, _KERNEL, group)
     version = re.match(r"(\d+)\.(\d+)", group.kernel)
     kernel = {
@@ -156,7 +156,7 @@ def _kernel(group: Group) -> Facts:
     return Facts("kernel", kernel)
 
 
-def _system(group: Group) -> Facts:
+def _system(group: NodeGroup) -> Facts:
     for what, value in (
         ("os.id", group.os_id),
         ("os.version", group.os_version),
@@ -170,7 +170,7 @@ def _system(group: Group) -> Facts:
     )
 
 
-def _checked_fact(what: str, value: str, pattern: re.Pattern[str], group: Group) -> str:
+def _checked_fact(what: str, value: str, pattern: re.Pattern[str], group: NodeGroup) -> str:
     _check_text(
         what,
         value,
@@ -234,7 +234,7 @@ def image_variables(recipe: Recipe, state: State, find: Callable[[State], str]) 
 
 
 def image_of(
-    recipe: Recipe, state: State, facts: RenderFacts, group: Group, templates: Templates
+    recipe: Recipe, state: State, facts: RenderFacts, group: NodeGroup, templates: Templates
 ) -> str:
     """The image reference of a state for a group: the user's, else what was looked up or built,
     else as named.
@@ -256,7 +256,7 @@ def image_of(
 
 
 def named_image(
-    recipe: Recipe, state: State, facts: RenderFacts, group: Group, templates: Templates
+    recipe: Recipe, state: State, facts: RenderFacts, group: NodeGroup, templates: Templates
 ) -> str:
     """The first of named_images; "" where there is none for a state that builds."""
     named = named_images(recipe, state, facts, group, templates)
@@ -266,7 +266,7 @@ def named_image(
 
 
 def named_images(
-    recipe: Recipe, state: State, facts: RenderFacts, group: Group, templates: Templates
+    recipe: Recipe, state: State, facts: RenderFacts, group: NodeGroup, templates: Templates
 ) -> list[str]:
     """What the recipe's image templates say for a group of the state, in order, without those that
     give nothing."""
@@ -276,12 +276,14 @@ def named_images(
     return [_checked(image, recipe, state, group) for image in dict.fromkeys(rendered) if image]
 
 
-def _variables(recipe: Recipe, state: State, facts: RenderFacts, group: Group) -> dict[str, Any]:
+def _variables(
+    recipe: Recipe, state: State, facts: RenderFacts, group: NodeGroup
+) -> dict[str, Any]:
     return variables_of(cluster_variables(recipe, state, facts), group, facts)
 
 
 def _refuse_none(
-    recipe: Recipe, state: State, facts: RenderFacts, group: Group, templates: Templates
+    recipe: Recipe, state: State, facts: RenderFacts, group: NodeGroup, templates: Templates
 ) -> NoReturn:
     """Say that nothing names an image, and what the recipe says can be done."""
     path = f"recipe.yml, states.{state.name}.no_image"
@@ -294,7 +296,7 @@ def _refuse_none(
     )
 
 
-def _checked(image: str, recipe: Recipe, state: State, group: Group) -> str:
+def _checked(image: str, recipe: Recipe, state: State, group: NodeGroup) -> str:
     if not _IMAGE.fullmatch(image):
         raise InvalidInput(
             f"state {state.name} has no image for group {group.id}",

@@ -13,7 +13,7 @@ from .._cluster.api_client.client import Client, connect
 from .._cluster.api_client.connection_request import ConnectionRequest
 from .._cluster.api_objects.diff import make_diff
 from .._cluster.api_objects.object_conditions import condition
-from .._json import Obj
+from .._json import Obj, part
 from .._runs.context import RunContext
 from .._runs.task import Task
 from .objects.operator_names import CONFIG, CONFIG_NAME, HOME_NAMESPACE
@@ -35,7 +35,7 @@ def run(request: RmdConfigRequest, context: RunContext) -> Obj:
     config = client.get(CONFIG, CONFIG_NAME, HOME_NAMESPACE)
     if config is None:
         return {"changed": False, "found": False, "options": {}}
-    result: Obj = {"changed": False, "found": True, "options": options_of(config.get("spec") or {})}
+    result: Obj = {"changed": False, "found": True, "options": options_of(part(config, "spec"))}
     if request.nodes is not None:
         result |= _tell(client, config, request.nodes, request.problem, context)
     return result
@@ -56,7 +56,7 @@ def options_of(spec: Mapping[str, Any]) -> Obj:
 def _tell(
     client: Client, config: Obj, names: Sequence[str], problem: str, context: RunContext
 ) -> Obj:
-    before = config.get("status") or {}
+    before = part(config, "status")
     generation = int(config["metadata"].get("generation", 1))
     ready = condition(
         before.get("conditions") or [],

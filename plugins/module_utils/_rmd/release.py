@@ -18,7 +18,7 @@ from .._cluster.api_client.connection_request import ConnectionRequest
 from .._cluster.api_objects.diff import make_diff
 from .._cluster.api_objects.object_conditions import condition
 from .._errors import EnablementError
-from .._json import Obj
+from .._json import Obj, part
 from .._runs.context import RunContext
 from .._runs.guard import Guard, given_back
 from .._runs.task import Task
@@ -115,7 +115,7 @@ def _statuses(workloads: Sequence[Obj], context: RunContext) -> list[tuple[Obj, 
 
 
 def _config_status(config: Obj, context: RunContext) -> list[tuple[Obj, Obj]]:
-    before = config.get("status") or {}
+    before = part(config, "status")
     if not before:
         return []
     ready = condition(

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from .._json import Obj
+from .._json import Obj, part
 from .._runs.context import RunContext
 from .._runs.task import Task
 from .validation.table import aligned
@@ -96,7 +96,7 @@ def rows_of(
 
 def _reports(recipe: str, result: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """The reports of validation in a task's result: its own, or one for each item of its loop."""
-    if "phase" in (result.get("report") or {}):
+    if "phase" in part(result, "report"):
         yield recipe, result["report"]
     for entry in result.get("results") or ():
         if "phase" in entry:

@@ -11,7 +11,7 @@ from typing import Any
 
 from .._cluster.api_client.client import Client
 from .._cluster.api_objects.change_report import name_some
-from .._json import Obj
+from .._json import Obj, part
 from .._recipes.loading.lookups import is_looked_up
 from .._runs.context import RunContext
 from .._runs.guard import Guard
@@ -41,7 +41,7 @@ def write_report(
     if live is None:
         created = context.tell(f"would create SpecialResource {name}")
         return {"changed": True, "message": "the record would be created", **created}
-    before = live.get("status") or {}
+    before = part(live, "status")
     status = _status_of(live, prepared, report, context)
     news = _news(status, before)
     if context.check_mode:
@@ -75,7 +75,7 @@ def _status_of(
     live: Obj, prepared: Prepared, report: Mapping[str, Any], context: RunContext
 ) -> Obj:
     """The status after a validation."""
-    before, now = live.get("status") or {}, timestamp(context.clock())
+    before, now = part(live, "status"), timestamp(context.clock())
     known = {**before, "images": image_entries.of_states(live, _looked_up(prepared))}
     generation = int(live["metadata"].get("generation", 1))
     seen = in_public(report, context.masked)

@@ -19,7 +19,7 @@ from .._cluster.api_objects.objects import ObjectKey, key_of
 from .._cluster.executing import execute
 from .._cluster.removal import delete_and_wait
 from .._errors import EnablementError, InvalidInput
-from .._json import Obj
+from .._json import Obj, part
 from .._runs.context import RunContext
 from .._runs.guard import Guard
 from .._runs.task import Task
@@ -235,7 +235,7 @@ def _made_namespaces(client: Client, prepared: Prepared, record: Obj | None) -> 
 
 
 def _is_ours(live: Obj, prepared: Prepared) -> bool:
-    return (live["metadata"].get("labels") or {}).get(PART_OF_LABEL) == prepared.applyset_id
+    return part(live["metadata"], "labels").get(PART_OF_LABEL) == prepared.applyset_id
 
 
 def _left_by_runs(client: Client, prepared: Prepared) -> list[ObjectKey]:
@@ -275,8 +275,8 @@ def info(request: SpecialResourceInfoRequest, _context: RunContext) -> Obj:
         "resources": [
             {
                 "name": record["metadata"]["name"],
-                "spec": record.get("spec") or {},
-                "status": record.get("status") or {},
+                "spec": part(record, "spec"),
+                "status": part(record, "status"),
                 "created": record["metadata"].get("creationTimestamp"),
             }
             for record in records

@@ -20,6 +20,7 @@ from .._cluster.api_objects.changes import Change
 from .._cluster.api_objects.labels import GROUP_LABEL, state_of
 from .._cluster.api_objects.objects import ObjectKey, key_of
 from .._cluster.api_objects.ranks import WORKLOADS, rank_of
+from .._json import part
 
 # They do nothing by themselves, or not before node affinity lets them.
 _INERT = frozenset({"DaemonSet", "PodDisruptionBudget", "Service"})
@@ -173,5 +174,5 @@ def members_of(objects: Mapping[str, Sequence[Any]]) -> dict[ObjectKey, Membersh
 
 
 def _owner(change: Change) -> Membership:
-    labels = ((change.before or {}).get("metadata") or {}).get("labels") or {}
+    labels = part(change.before or {}, "metadata", "labels")
     return Membership(state_of(change.before), str(labels.get(GROUP_LABEL, "")))

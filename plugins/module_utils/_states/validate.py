@@ -12,7 +12,7 @@ from typing import Literal, Optional
 
 from .._cluster.api_client.client import connect
 from .._cluster.api_client.connection_request import ConnectionRequest
-from .._json import Obj
+from .._json import Obj, part
 from .._proofs.queries import StartPod
 from .._recipes.loading.recipe import State
 from .._recipes.render import render_pod
@@ -132,7 +132,7 @@ def _settle(loop: Loop, nodes: Sequence[Obj], later: LaterChanges | None, *, wai
 def _say_changes(desired: Desired, loop: Loop, context: RunContext, *, recorded: bool) -> None:
     """An Event for each node whose summary has changed. Of the nodes that are ready in the first run
     the record's own Event tells, where there is to be one."""
-    first = recorded and not ((desired.record or {}).get("status") or {}).get("phase")
+    first = recorded and not part(desired.record or {}, "status").get("phase")
     said = [
         phase_events.of_node(desired.recipe.name, node, before, after, loop.results)
         for node, before, after in loop.changed_summaries()

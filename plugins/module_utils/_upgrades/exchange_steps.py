@@ -1,18 +1,14 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What an exchange of one node goes through, how it is done, and what it reads of its node."""
+"""What an exchange of one node goes through, and how it is done."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Protocol
 
-from .._json import Obj
 from .device_users import DeviceUse, DrainPolicy, DrainRules
-from .driver_pods import DriverPod
 from .remedies import RemedyRules
 
 
@@ -71,38 +67,3 @@ class ExchangeSettings:
     def drain(self) -> DrainPolicy:
         """Who leaves a node on its way."""
         return DrainPolicy(self.recipe, self.use, self.rules)
-
-
-class ExchangedNode(Protocol):
-    """What is there of a node on its way, read anew with each step."""
-
-    @property
-    def name(self) -> str:
-        """The node's."""
-
-    def target(self) -> str:
-        """The version that its drivers are to have."""
-
-    def boot_id(self) -> str:
-        """Of its boot."""
-
-    def standing(self) -> Sequence[Obj]:
-        """Our own pods that stand on the drivers."""
-
-    def own_states(self) -> tuple[str, ...]:
-        """The states of its drivers and on these, where the node itself says what is proven."""
-
-    def published(self) -> Sequence[str]:
-        """The states of its drivers and on these of which the node has a label."""
-
-    def outdated(self) -> Sequence[DriverPod]:
-        """The drivers' pods that make way for others."""
-
-    def drivers(self) -> Sequence[DriverPod]:
-        """All pods of its drivers."""
-
-    def validator(self, name: str) -> Obj | None:
-        """The pod of this name that a run has started, None where none is seen."""
-
-    def remedy_pod(self, step: str) -> Obj:
-        """The pod of a remedy, to be made; raises InvalidInput."""

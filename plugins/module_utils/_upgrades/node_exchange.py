@@ -22,10 +22,11 @@ from .._nodes.upgrade_marks import (
 from .._recipes.loading.recipe import REBOOT_NODE, RESTART_DRIVER
 from .driver_pods import DriverPod
 from .exchange_mark import ExchangeMark
-from .exchange_steps import ExchangedNode, ExchangeEnding, ExchangeSettings, ExchangeStep, Reboot
+from .exchange_steps import ExchangeEnding, ExchangeSettings, ExchangeStep, Reboot
 from .node_drain import NodeDrain
 from .remedies import Remedy
 from .remedy_pod import RemedyPod, remedy_pod_name
+from .upgrade_survey import SurveyedNode
 
 AGAIN_S = 2.0
 POD_AGAIN_S = 1.0
@@ -50,7 +51,7 @@ class NodeExchange:
     def __init__(
         self,
         client: Client,
-        node: ExchangedNode,
+        node: SurveyedNode,
         settings: ExchangeSettings,
         remedy: Remedy | None,
         before_write: Callable[[], None],

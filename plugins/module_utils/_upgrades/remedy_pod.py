@@ -13,8 +13,8 @@ from .._cluster.api_client.api_errors import AlreadyExists, ApiError
 from .._cluster.api_client.client import Client
 from .._json import Obj
 from .._verdicts.pod_status import last_line
-from .exchange_steps import ExchangedNode
 from .remedies import Remedy
+from .upgrade_survey import SurveyedNode
 
 
 class RemedyPod:
@@ -23,7 +23,7 @@ class RemedyPod:
     def __init__(
         self,
         client: Client,
-        node: ExchangedNode,
+        node: SurveyedNode,
         remedy: Remedy,
         before_write: Callable[[], None],
         masked: Callable[[str], str],

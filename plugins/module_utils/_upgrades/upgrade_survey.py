@@ -166,7 +166,8 @@ class UpgradeSurvey:
 
 @dataclass(frozen=True)
 class SurveyedNode:
-    """One node on its way. failing: pods of its driver that do not come up."""
+    """One node on its way, read anew with each step. failing: pods of its driver that do not come
+    up."""
 
     name: str
     survey: UpgradeSurvey

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Optional
 
-from .._json import Obj
+from .._json import Obj, part
 from .._times import seconds
 from .reasons import UNDER_WAY, Reason
 from .verdict import Outcome, Verdict
@@ -115,7 +115,7 @@ _PREEMPTION = re.compile(r"[.,]?\s*(no new claims to deallocate,?\s*)?preemption
 
 def condition(obj: Obj, kind: str) -> Obj | None:
     """One condition of an object's status."""
-    for entry in (obj.get("status") or {}).get("conditions") or []:
+    for entry in part(obj, "status").get("conditions") or []:
         if entry.get("type") == kind:
             return dict(entry)
     return None
@@ -138,7 +138,7 @@ def newest(pods: Iterable[Obj]) -> Obj | None:
 
 def statuses(pod: Obj) -> list[Obj]:
     """What is said of a pod's containers, the init containers first."""
-    status = pod.get("status") or {}
+    status = part(pod, "status")
     return [*(status.get("initContainerStatuses") or []), *(status.get("containerStatuses") or [])]
 
 
@@ -153,7 +153,7 @@ def crashed_container(pod: Obj) -> Obj | None:
 
 def last_end(container: Obj) -> Obj:
     """How a container ended, now or before it was started again; empty where it never did."""
-    return _ended(container) or (container.get("lastState") or {}).get("terminated") or {}
+    return _ended(container) or part(container, "lastState").get("terminated") or {}
 
 
 def has_ended(container: Obj) -> bool:
@@ -177,8 +177,8 @@ def unready_container(pod: Obj) -> Obj | None:
     lost = seconds(ready.get("lastTransitionTime"))
     if ready.get("status") != "False" or lost is None:
         return None
-    for status in (pod.get("status") or {}).get("containerStatuses") or []:
-        began = seconds(((status.get("state") or {}).get("running") or {}).get("startedAt"))
+    for status in part(pod, "status").get("containerStatuses") or []:
+        began = seconds(part(status, "state", "running").get("startedAt"))
         if not status.get("ready") and began is not None and began < lost:
             return dict(status)
     return None
@@ -202,7 +202,7 @@ def judge(pod: Obj) -> Verdict:
     verdict = next(filter(None, (judgement(pod) for judgement in _JUDGEMENTS)), None)
     if verdict:
         return verdict
-    phase = (pod.get("status") or {}).get("phase") or "Pending"
+    phase = part(pod, "status").get("phase") or "Pending"
     return Verdict(Outcome.PENDING, phase, f"{name(pod)} is not ready yet")
 
 
@@ -240,7 +240,7 @@ def _stuck(pod: Obj) -> Verdict | None:
 
 def _failed(pod: Obj) -> Verdict | None:
     """The pod as a whole has ended, and is not started again."""
-    status = pod.get("status") or {}
+    status = part(pod, "status")
     if status.get("phase") != "Failed":
         return None
     why = status.get("reason") or "Failed"
@@ -281,7 +281,7 @@ def _stopped(pod: Obj, container: Obj) -> Verdict:
 
 
 def _starts_once(pod: Obj) -> bool:
-    return bool((pod.get("spec") or {}).get("restartPolicy") == "Never")
+    return bool(part(pod, "spec").get("restartPolicy") == "Never")
 
 
 def _ending(pod: Obj, container: Obj) -> Verdict:
@@ -313,11 +313,11 @@ def _under_way(pod: Obj) -> Verdict | None:
 
 
 def _waiting(container: Obj) -> Obj:
-    return (container.get("state") or {}).get("waiting") or {}
+    return part(container, "state", "waiting")
 
 
 def _ended(container: Obj) -> Obj:
-    return (container.get("state") or {}).get("terminated") or {}
+    return part(container, "state", "terminated")
 
 
 def _backs_off(container: Obj) -> bool:

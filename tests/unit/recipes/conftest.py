@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,10 @@ import pytest
 from ansible_collections.hardware.enablement.plugins.module_utils._interface.bundle import (
     read_bundle,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils._nodes.groups import FACETS
+from ansible_collections.hardware.enablement.plugins.module_utils._nodes.groups import (
+    FACETS,
+    NodeGroup,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils._recipes.loading.load import load
 from ansible_collections.hardware.enablement.plugins.module_utils._recipes.loading.lookups import (
     settled,
@@ -57,35 +60,21 @@ OPENSHIFT_APIS = frozenset(
 )
 
 
-@dataclass(frozen=True)
-class Group:
-    """A group of nodes, as rendering sees it."""
-
-    id: str
-    kernel: str
-    os_id: str = "ubuntu"
-    os_version: str = "24.04"
-    arch: str = "amd64"
-    os_build: str = ""
-    runtime: str = "containerd"
-    runtime_major: str = "2"
-    preinstalled: bool = False
-    pool: str = ""
-    held: tuple[Mapping[str, Any], ...] = ()
-    per: tuple[str, ...] = FACETS
-    terms: Sequence[Mapping[str, Any]] = field(
-        default=(
-            {"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["node-1"]}]},
-        )
-    )
-
-    @property
-    def kernel_label(self) -> str:
-        """What NFD writes into a label."""
-        return self.kernel.replace("+", "_")
+def group_of(name: str, kernel: str, **facts: Any) -> NodeGroup:
+    """A group of nodes with Ubuntu and containerd, but for what is said otherwise."""
+    usual = {
+        "os_id": "ubuntu",
+        "os_version": "24.04",
+        "arch": "amd64",
+        "runtime": "containerd",
+        "runtime_major": "2",
+    }
+    names = {"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["node-1"]}]}
+    label = kernel.replace("+", "_")
+    return NodeGroup(name, FACETS, kernel, label, terms=(names,), **{**usual, **facts})
 
 
-def coarse(group: Any, per: Sequence[str]) -> Any:
+def coarse(group: NodeGroup, per: Sequence[str]) -> NodeGroup:
     """The group by fewer facets: nothing but kernel and pool set nodes apart here, and their runtime
     is the same."""
     if "kernel" in per:
@@ -95,8 +84,8 @@ def coarse(group: Any, per: Sequence[str]) -> Any:
 
 
 GROUPS = (
-    Group("6-8-0-60-generic-11aa22", "6.8.0-60-generic"),
-    Group("5-15-0-1-33bb44", "5.15.0-1+fips", os_version="22.04"),
+    group_of("6-8-0-60-generic-11aa22", "6.8.0-60-generic"),
+    group_of("5-15-0-1-33bb44", "5.15.0-1+fips", os_version="22.04"),
 )
 
 
@@ -170,7 +159,7 @@ def renderer(folder: Path) -> Render:
     def render(
         platform: str = "kubernetes",
         apis: frozenset[str] | None = None,
-        groups: Sequence[Group] = GROUPS,
+        groups: Sequence[NodeGroup] = GROUPS,
         cluster: Mapping[str, Any] | None = None,
         driver_toolkits: Mapping[str, str] | None = None,
         pools: Mapping[str, Mapping[str, Any]] | None = None,

@@ -22,7 +22,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils._recipes.rende
 from ansible_collections.hardware.enablement.tests.unit.recipes.conftest import (
     GROUPS,
     REPO,
-    Group,
+    group_of,
     renderer,
 )
 from ansible_collections.hardware.enablement.tests.unit.recipes.looking import (
@@ -35,7 +35,7 @@ from ansible_collections.hardware.enablement.tests.unit.recipes.looking import (
 
 RENDER = renderer(REPO / "recipes" / "amd-gpu")
 REPOSITORY = "registry.example.com/amdgpu-driver"
-RHCOS = Group("coreos", "5.14.0-570.33.2.el9_6.x86_64", os_id="rhcos", os_version="4.20")
+RHCOS = group_of("coreos", "5.14.0-570.33.2.el9_6.x86_64", os_id="rhcos", os_version="4.20")
 
 
 def test_by_default_the_nodes_driver_is_proven_and_none_deployed() -> None:

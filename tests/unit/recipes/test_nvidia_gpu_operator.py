@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 import yaml
 
-from ansible_collections.hardware.enablement.tests.unit.recipes.conftest import Group
+from ansible_collections.hardware.enablement.tests.unit.recipes.conftest import group_of
 from ansible_collections.hardware.enablement.tests.unit.recipes.looking import (
     container,
     env_of,
@@ -113,7 +113,7 @@ def ours(nvidia_gpu: Any, name: str) -> dict[str, Obj]:
     """The same of what nvidia-gpu renders."""
     node = {"kernel": "6.8.0-60-generic", **NODES[name]["node"]}
     openshift = {"platform": "openshift", **OPENSHIFT} if name.startswith("rhcos") else {}
-    group = Group("group", **node)
+    group = group_of("group", **node)
     rendering = nvidia_gpu(groups=(group,), **openshift, **OPTIONS.get(name, {}))
     made: dict[str, Obj] = {}
     for state, spec in rendering.pod_specs():

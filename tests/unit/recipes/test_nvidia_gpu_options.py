@@ -13,7 +13,7 @@ import yaml
 from ansible_collections.hardware.enablement.tests.unit.recipes.conftest import (
     GROUPS,
     TOOLKIT,
-    Group,
+    group_of,
 )
 from ansible_collections.hardware.enablement.tests.unit.recipes.looking import (
     Obj,
@@ -214,7 +214,7 @@ def test_whatever_changes_what_is_installed_installs_it_anew(nvidia_gpu: Any) ->
 def test_without_subscription_and_with_an_image_for_one_kernel_nothing_of_it_is_mounted(
     nvidia_gpu: Any,
 ) -> None:
-    rhel = (Group("rhel", "5.14.0-570.12.1.el9_6.x86_64", os_id="rhel", os_version="9.6"),)
+    rhel = (group_of("rhel", "5.14.0-570.12.1.el9_6.x86_64", os_id="rhel", os_version="9.6"),)
     with_it = pod_spec(nvidia_gpu(groups=rhel), "nvidia-driver-rhel")
     assert "/etc/pki/entitlement" in host_paths(with_it).values()
     for options in ({"driver_subscription": False}, {"driver_precompiled": True}):

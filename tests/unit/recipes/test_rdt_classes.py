@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.unit.recipes.conftest import OPENSHIFT_APIS, REPO, Group, Render, renderer
+from tests.unit.recipes.conftest import OPENSHIFT_APIS, REPO, Render, group_of, renderer
 from tests.unit.recipes.looking import Obj, all_containers, names, pod_spec
 from tests.unit.rmd.agent import trees
 
@@ -64,7 +64,7 @@ def test_other_classes_start_the_pods_anew(classes: Render) -> None:
 
 def test_pools_have_classes_of_their_own(classes: Render) -> None:
     rendering = classes(
-        groups=(Group("a", "6.8"), Group("b", "6.8", pool="big")),
+        groups=(group_of("a", "6.8"), group_of("b", "6.8", pool="big")),
         pools={"big": {"classes": {"gold": {"ways": 9}}}},
     )
     given = {

@@ -18,7 +18,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils._recipes.build
 from ansible_collections.hardware.enablement.tests.unit.recipes.conftest import (
     GROUPS,
     REPO,
-    Group,
+    group_of,
     renderer,
 )
 from ansible_collections.hardware.enablement.tests.unit.recipes.looking import container, host_paths
@@ -56,7 +56,10 @@ def build_of(
     """How the image of a kernel is built."""
     state = rendering.recipe.states["driver_container"]
     build = render_build(
-        rendering.recipe, state, rendering.facts, Group("g", kernel, os_id, os_version, arch)
+        rendering.recipe,
+        state,
+        rendering.facts,
+        group_of("g", kernel, os_id=os_id, os_version=os_version, arch=arch),
     )
     assert build is not None
     return build

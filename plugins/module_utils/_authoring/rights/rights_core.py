@@ -7,7 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any, Literal, Optional
+
+try:
+    import yaml
+except ImportError:
+    yaml = None  # type: ignore[assignment]
 
 from ..._charts.recipe_reading import read_recipe
 from ..._cluster.api_client.rights import Right
@@ -21,7 +27,6 @@ from ..._recipes.loading.instances import default_namespace
 from ..._recipes.loading.lookups import is_looked_up, settled
 from ..._recipes.loading.options import resolve
 from ..._schema.requests import ParameterGroup
-from .manifest_text import as_text
 from .needed import needed_rights
 from .roles import Subject, bindings, cluster_roles, namespaced_roles
 
@@ -70,7 +75,7 @@ def run(request: RecipeRightsRequest, types: ApiTypes) -> Obj:
         manifests = namespaced_roles(rights, name, namespace)
     if wanted.subjects:
         manifests += bindings(manifests, wanted.subjects, wanted.role)
-    return {"changed": False, "manifests": manifests, "text": as_text(manifests, list(bundles))}
+    return {"changed": False, "manifests": manifests, "text": _as_text(manifests, list(bundles))}
 
 
 def _refuse(request: RecipeRightsRequest, recipes: Sequence[str]) -> None:
@@ -134,3 +139,32 @@ def _as_it_has_to_be(namespace: str, objects: Sequence[Made]) -> Obj:
     }
     metadata: Obj = {"name": namespace, "labels": labels} if labels else {"name": namespace}
     return {"apiVersion": "v1", "kind": "Namespace", "metadata": metadata}
+
+
+def _as_text(manifests: Sequence[Mapping[str, Any]], recipes: Sequence[str]) -> str:
+    """The manifests as one List for kubectl apply, with where they come from; the words of a rule
+    are on one line, as people write them."""
+    head = f"# The rights that a run needs for {', '.join(recipes)}, and no more; made by the playbook rights.\n"
+    listed = {"apiVersion": "v1", "kind": "List", "items": [dict(each) for each in manifests]}
+    return (
+        head + "---\n" + str(yaml.dump(listed, Dumper=_dumper_class(), sort_keys=False, width=100))
+    )
+
+
+@cache
+def _dumper_class() -> Any:
+    """Made when it is first needed: without PyYAML there is nothing to inherit from."""
+
+    class Dumper(yaml.SafeDumper):
+        def increase_indent(self, flow: bool = False, indentless: bool = False) -> Any:
+            """Items of a list are indented."""
+            del indentless
+            return super().increase_indent(flow, indentless=False)
+
+    Dumper.add_representer(list, _words)
+    return Dumper
+
+
+def _words(dumper: Any, value: list[Any]) -> Any:
+    flow = all(isinstance(item, str) for item in value)
+    return dumper.represent_sequence("tag:yaml.org,2002:seq", value, flow_style=flow)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated
 
+from ..._json import part
 from ..._schema.shapes import Optional, Text
 from ..._verdicts.reasons import UNDER_WAY, Reason
 from ..._verdicts.verdict import PASSED, Outcome, Verdict
@@ -46,13 +47,13 @@ def evaluate(observation: Observation[BuildProofSettings]) -> Verdict:
     known = find_all(observation, builds, f"the builds in {builds.namespace}")
     if isinstance(known, Verdict):
         return known
-    newest = f"{config.name}-{(found.get('status') or {}).get('lastVersion') or 0}"
+    newest = f"{config.name}-{part(found, 'status').get('lastVersion') or 0}"
     build = known.get(newest)
     if build is None:
         return Verdict(
             Outcome.PENDING, "NotBuilt", f"BuildConfig {config.name} has not started a build yet"
         )
-    status = build.get("status") or {}
+    status = part(build, "status")
     phase = str(status.get("phase") or "New")
     if phase == "Complete":
         return PASSED

@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 from typing import Annotated, Union
 
-from ..._json import Obj
+from ..._json import Obj, part
 from ..._schema.shapes import Integer, OneOf, Optional, Regex, Text
 from ..._schema.terms import GROUP_VERSION, KIND_NAME
 from ..._verdicts.pod_status import NO_POD, last_line, name
@@ -140,8 +140,7 @@ def _pods_of_object(
 
 def _over(pod: Obj) -> bool:
     return bool(
-        pod["metadata"].get("deletionTimestamp")
-        or (pod.get("status") or {}).get("phase") == "Failed"
+        pod["metadata"].get("deletionTimestamp") or part(pod, "status").get("phase") == "Failed"
     )
 
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..._cluster.api_objects.objects import ObjectKey, updates_on_delete
-from ..._json import Obj
+from ..._json import Obj, part
 from ..._nodes.facts import NodeFacts
 from ..._nodes.taints import Taint, is_tolerated, taints_in
 from ..._times import seconds
@@ -100,7 +100,7 @@ def _workload(observation: Observation[RolloutSettings], key: ObjectKey) -> Verd
         return _missing(key)
     if key.kind == "Job":
         return _job(observation, key, workload)
-    spec, status = workload.get("spec") or {}, workload.get("status") or {}
+    spec, status = part(workload, "spec"), part(workload, "status")
     wanted = int(spec.get("replicas", 1))
     current = int(status.get("observedGeneration", 0)) >= int(
         workload["metadata"].get("generation", 0)
@@ -126,7 +126,7 @@ def _newest(observation: Observation[RolloutSettings], workload: Obj) -> Obj | N
 def _trouble(observation: Observation[RolloutSettings], pod: Obj | None) -> Verdict | None:
     """What keeps a pod from running. One that failed is followed by another, until its controller
     gives up."""
-    if pod is None or is_ready(pod) or (pod.get("status") or {}).get("phase") == "Failed":
+    if pod is None or is_ready(pod) or part(pod, "status").get("phase") == "Failed":
         return None
     verdict = judge(pod)
     return with_last_line(observation, pod, verdict) if verdict.outcome is Outcome.TROUBLE else None
@@ -140,7 +140,7 @@ def _job(observation: Observation[RolloutSettings], key: ObjectKey, job: Obj) ->
     failed = condition(job, "Failed") or {}
     if failed.get("status") == "True":
         why = (
-            ": ".join(part for part in (failed.get("reason"), failed.get("message")) if part)
+            ": ".join(filter(None, (failed.get("reason"), failed.get("message"))))
             or "no reason given"
         )
         verdict = Verdict(
@@ -154,7 +154,7 @@ def _job(observation: Observation[RolloutSettings], key: ObjectKey, job: Obj) ->
     trouble = _trouble(observation, pod)
     if trouble:
         return trouble
-    tries = int((job.get("status") or {}).get("failed", 0))
+    tries = int(part(job, "status").get("failed", 0))
     text = f"{key} is not complete yet" + (f", {tries} of its pods failed" if tries else "")
     return Verdict(Outcome.PENDING, "Progressing", text)
 
@@ -162,7 +162,7 @@ def _job(observation: Observation[RolloutSettings], key: ObjectKey, job: Obj) ->
 def counts_agree(daemonset: Obj, nodes: int) -> bool:
     """Whether a DaemonSet says of itself that each of so many nodes runs an available pod of its
     newest version."""
-    status, generation = daemonset.get("status") or {}, daemonset["metadata"].get("generation", 0)
+    status, generation = part(daemonset, "status"), daemonset["metadata"].get("generation", 0)
     counts = {
         int(status.get(field, 0))
         for field in (
@@ -225,7 +225,7 @@ def _ready(
 ) -> Verdict:
     """Ready, but of which version?"""
     status, generation = (
-        daemonset.get("status") or {},
+        part(daemonset, "status"),
         int(daemonset["metadata"].get("generation", 0)),
     )
     if int(status.get("observedGeneration", 0)) < generation:
@@ -257,7 +257,7 @@ def _is_being_replaced(observation: Observation[RolloutSettings], pod: Obj, daem
     one."""
     if updates_on_delete(daemonset):
         return False
-    seen = int((daemonset.get("status") or {}).get("observedGeneration", 0))
+    seen = int(part(daemonset, "status").get("observedGeneration", 0))
     return seen < int(daemonset["metadata"].get("generation", 0)) or not _is_current(
         observation, pod, daemonset
     )
@@ -271,11 +271,11 @@ def _is_current(observation: Observation[RolloutSettings], pod: Obj, daemonset: 
     (kubernetes/pkg/controller/daemon/util, IsPodUpdated). That all pods are of it, as the DaemonSet
     says, does not help: it may have been told of later than this pod, which is gone then.
     """
-    metadata, labels = daemonset["metadata"], pod["metadata"].get("labels") or {}
-    number = (metadata.get("annotations") or {}).get("deprecated.daemonset.template.generation")
+    metadata, labels = daemonset["metadata"], part(pod["metadata"], "labels")
+    number = part(metadata, "annotations").get("deprecated.daemonset.template.generation")
     if number is None or labels.get("pod-template-generation") in (None, number):
         return True
-    if not (daemonset.get("status") or {}).get("updatedNumberScheduled"):
+    if not part(daemonset, "status").get("updatedNumberScheduled"):
         return False
     question = ReadRevision(
         metadata["namespace"], metadata["name"], metadata["uid"], int(metadata.get("generation", 0))
@@ -313,7 +313,7 @@ def _no_pod(observation: Observation[RolloutSettings], key: ObjectKey, daemonset
 def _repelling(node: NodeFacts, daemonset: Obj) -> Taint | None:
     """A taint that keeps a DaemonSet's pods off a node, but for those that Kubernetes itself puts
     there, which pass or are tolerated."""
-    spec = ((daemonset.get("spec") or {}).get("template") or {}).get("spec") or {}
+    spec = part(daemonset, "spec", "template", "spec")
     return next(
         (
             taint

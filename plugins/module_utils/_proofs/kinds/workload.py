@@ -13,7 +13,7 @@ import hashlib
 from dataclasses import dataclass
 from typing import Annotated
 
-from ..._json import Obj
+from ..._json import Obj, part
 from ..._schema.shapes import Either, Integer, Optional, Text
 from ..._schema.terms import RESOURCE_NAME, SECONDS, RecipeFile
 from ..._times import seconds
@@ -111,7 +111,7 @@ def evaluate(observation: Observation[WorkloadSettings]) -> Verdict:
     pod = observation.snapshot.validators.get(wanted)
     if pod is None:
         return _start(observation, StartPod(node, plan.name, observation.index, wanted))
-    phase = (pod.get("status") or {}).get("phase")
+    phase = part(pod, "status").get("phase")
     if phase == "Succeeded":
         return PASSED
     if phase == "Failed":
@@ -174,12 +174,12 @@ def _failed(observation: Observation[WorkloadSettings], pod: Obj) -> Verdict:
 
 def _containers(pod: Obj) -> list[Obj]:
     """What is said of a pod's containers, without the init containers."""
-    return (pod.get("status") or {}).get("containerStatuses") or []
+    return part(pod, "status").get("containerStatuses") or []
 
 
 def _ends(pod: Obj) -> list[Obj]:
     """How its containers ended; empty for one of which nothing is said."""
-    return [(each.get("state") or {}).get("terminated") or {} for each in _containers(pod)]
+    return [part(each, "state", "terminated") for each in _containers(pod)]
 
 
 def _clear_away(observation: Observation[WorkloadSettings], pod: Obj) -> Verdict:

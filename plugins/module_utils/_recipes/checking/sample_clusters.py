@@ -11,7 +11,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ..._nodes.groups import FACETS, NodeGroup, make_group_id, normal
-from ..templates.render_facts import Group
 from .api_types import ApiTypes
 
 
@@ -38,9 +37,9 @@ class SampleCluster:
         return self.optional_apis or (api in types.apis and _is_builtin(api))
 
 
-def coarse(group: Group, per: Sequence[str]) -> Group:
+def coarse(group: NodeGroup, per: Sequence[str]) -> NodeGroup:
     """The coarser group that one of the made-up ones is a part of."""
-    return _selected(group.narrowed(per)) if isinstance(group, NodeGroup) else group
+    return _selected(group.narrowed(per))
 
 
 def _is_builtin(api: str) -> bool:

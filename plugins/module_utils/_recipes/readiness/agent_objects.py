@@ -19,11 +19,12 @@ from ..._cluster.api_objects.labels import (
     gated_state,
 )
 from ..._json import Obj, content_hash
+from ..._nodes.groups import NodeGroup
 from ..._proofs.catalog import KINDS
 from ..affinity import required_terms
 from ..loading.recipe import Recipe
 from ..templates.manifests import pod_template
-from ..templates.render_facts import Group, RenderedState, RenderFacts
+from ..templates.render_facts import RenderedState, RenderFacts
 from .node_agent import (
     agent,
     agent_ending,
@@ -91,7 +92,7 @@ def agent_configuration(
 
 
 def _conditions(
-    recipe: Recipe, group: Group, rendered: Mapping[str, RenderedState]
+    recipe: Recipe, group: NodeGroup, rendered: Mapping[str, RenderedState]
 ) -> dict[str, list[NodeCondition]]:
     """By state, what nodes of a group have to show themselves."""
     found: dict[str, list[NodeCondition]] = {}

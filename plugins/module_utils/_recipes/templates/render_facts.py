@@ -8,66 +8,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any
 
 from ..._cluster.api_objects.kinds import builtin
 from ..._json import Obj
+from ..._nodes.groups import NodeGroup
 from ..._nodes.taints import Taint
 from ..._proofs.proof import Proof
 
 
-class Group(Protocol):
-    """A group of nodes, as far as rendering reads it; NodeGroup in _nodes/groups.py is one.
-
-    - per: the facets that are known of it
-    - terms: nodeSelectorTerms, any of which selects a node of the group
-    - held: the same by our own labels only, which stay when those of the hardware are gone
-    """
-
-    @property
-    def id(self) -> str: ...
-
-    @property
-    def per(self) -> Sequence[str]: ...
-
-    @property
-    def kernel(self) -> str: ...
-
-    @property
-    def kernel_label(self) -> str: ...
-
-    @property
-    def os_id(self) -> str: ...
-
-    @property
-    def os_version(self) -> str: ...
-
-    @property
-    def os_build(self) -> str: ...
-
-    @property
-    def arch(self) -> str: ...
-
-    @property
-    def runtime(self) -> str: ...
-
-    @property
-    def runtime_major(self) -> str: ...
-
-    @property
-    def preinstalled(self) -> bool: ...
-
-    @property
-    def pool(self) -> str: ...
-
-    @property
-    def terms(self) -> Sequence[Mapping[str, Any]]: ...
-
-    @property
-    def held(self) -> Sequence[Mapping[str, Any]]: ...
-
-
-def itself(group: Group, _per: Sequence[str]) -> Group:
+def itself(group: NodeGroup, _per: Sequence[str]) -> NodeGroup:
     """The coarser group of a group, where groups differ by nothing but what every state is made
     per."""
     return group
@@ -104,30 +54,30 @@ class RenderFacts:
 
     namespace: str
     options: Mapping[str, Any]
-    groups: Sequence[Group]
+    groups: Sequence[NodeGroup]
     applyset_id: str
     namespaced: Callable[[str, str], bool | None] = builtin_scope
     cluster: Mapping[str, Any] = field(default_factory=lambda: {"platform": "kubernetes"})
     apis: frozenset[str] | Callable[[str], bool] = frozenset()
     images: Mapping[str, str] | None = None
     resolved: Mapping[str, Mapping[str, str]] | None = None
-    coarse: Callable[[Group, Sequence[str]], Group] = itself
+    coarse: Callable[[NodeGroup, Sequence[str]], NodeGroup] = itself
     pool_options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     driver_toolkits: Mapping[str, str] = field(default_factory=dict)
     taints: Sequence[Taint] = ()
     runtime: Mapping[str, str] = field(default_factory=dict)
 
     @property
-    def groups_or_none(self) -> list[Group | None]:
+    def groups_or_none(self) -> list[NodeGroup | None]:
         """The finest groups, sorted by id; None where there is no node, for what concerns no group
         in particular."""
         return [*sorted(self.groups, key=lambda group: group.id)] or [None]
 
-    def options_of(self, group: Group | None) -> Mapping[str, Any]:
+    def options_of(self, group: NodeGroup | None) -> Mapping[str, Any]:
         """The options that count for a group: its pool's, else those of all."""
         return self.pool_options.get(group.pool, self.options) if group else self.options
 
-    def own_of(self, finest: Group | None, per: Sequence[str]) -> Group | None:
+    def own_of(self, finest: NodeGroup | None, per: Sequence[str]) -> NodeGroup | None:
         """The group of a state made per these facets that one of the finest groups is a part of; None
         for a state of the cluster, and where there is no node."""
         if finest is None or not per:
@@ -138,7 +88,7 @@ class RenderFacts:
         return self._coarser[key]
 
     @cached_property
-    def _coarser(self) -> dict[tuple[str, tuple[str, ...], tuple[str, ...]], Group]:
+    def _coarser(self) -> dict[tuple[str, tuple[str, ...], tuple[str, ...]], NodeGroup]:
         """What own_of has found: every state asks it of every group."""
         return {}
 
@@ -152,10 +102,10 @@ class RenderFacts:
             if value != self.options.get(name)
         )
 
-    def groups_of(self, per: Sequence[str]) -> dict[str, tuple[Group, Group]]:
+    def groups_of(self, per: Sequence[str]) -> dict[str, tuple[NodeGroup, NodeGroup]]:
         """The groups by these facets, sorted by id: id -> (the group, one of the finest that make
         it)."""
-        found: dict[str, tuple[Group, Group]] = {}
+        found: dict[str, tuple[NodeGroup, NodeGroup]] = {}
         for finest in self.groups:
             own = self.coarse(finest, per)
             found.setdefault(own.id, (own, finest))

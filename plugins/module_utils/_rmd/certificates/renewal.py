@@ -18,7 +18,7 @@ from ..._cluster.api_objects.diff import Diff, make_diff
 from ..._errors import EnablementError, InvalidInput
 from ..._http import pki
 from ..._http.pki import Pair
-from ..._json import Obj
+from ..._json import Obj, part
 from ..._runs.context import RunContext
 from ..._runs.guard import Guard, given_back
 from ..._runs.task import Task
@@ -86,7 +86,7 @@ def _generate(
     secrets = _secrets(client, namespace, context, "renewal")
     if secrets is None:
         # Somebody who may only look is told what daemons trust, not whether it would be renewed.
-        known = (trust or {}).get("data") or {}
+        known = part(trust or {}, "data")
         return _result(known, changed=not known, is_known=bool(known))
     stored = secret_objects.read(secrets.values(), trust)
     if secret_objects.CLIENT not in secrets:

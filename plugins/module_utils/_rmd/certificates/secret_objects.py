@@ -17,7 +17,7 @@ from typing import Any, Optional
 from ..._cluster.api_objects.labels import FIELD_MANAGER, RECIPE_LABEL
 from ..._errors import EnablementError
 from ..._http.pki import Pair
-from ..._json import Obj
+from ..._json import Obj, part
 from .lifetimes import Stored, WantedCertificates
 
 # As many as recipes/intel-rmd/daemon/daemonset.yaml.j2 mounts.
@@ -55,7 +55,7 @@ def read(secrets: Iterable[Mapping[str, Any]], trust: Optional[Mapping[str, Any]
         authority=_pair(texts.get(AUTHORITY), "ca.crt", "ca.key"),
         client=_pair(texts.get(CLIENT), "tls.crt", "tls.key"),
         servers=servers,
-        trust=dict((trust or {}).get("data") or {}),
+        trust=dict(part(trust or {}, "data")),
     )
 
 
@@ -99,11 +99,9 @@ def trust_object(trust: Mapping[str, str], namespace: str) -> Obj:
 
 def differs(wanted: Mapping[str, Any], live: Optional[Mapping[str, Any]]) -> bool:
     """Whether an object has to be written."""
-    if live is None or (wanted.get("data") or {}) != (live.get("data") or {}):
+    if live is None or part(wanted, "data") != part(live, "data"):
         return True
-    return (
-        not wanted["metadata"]["labels"].items() <= (live["metadata"].get("labels") or {}).items()
-    )
+    return not wanted["metadata"]["labels"].items() <= part(live["metadata"], "labels").items()
 
 
 def join(pair: Pair) -> str:
@@ -119,7 +117,7 @@ def split(text: str) -> Pair:
 
 def texts_of(secret: Mapping[str, Any]) -> dict[str, str]:
     """A Secret's entries as text."""
-    entries = secret.get("data") or {}
+    entries = part(secret, "data")
     return {
         name: base64.b64decode(value).decode(errors="replace") for name, value in entries.items()
     }

@@ -12,7 +12,7 @@ from typing import Any, Optional, Union
 from ..._cluster.api_client.client import Client
 from ..._cluster.api_client.forward import Forward
 from ..._cluster.api_objects.labels import DOMAIN
-from ..._json import Obj
+from ..._json import Obj, part
 from ..._verdicts.pod_status import is_ready, judge, newest
 from ..rmd_errors import RmdError
 from .https import Address
@@ -51,7 +51,7 @@ def find_endpoints(
     pods = client.list(client.kind("v1", "Pod"), namespace=namespace, labels=DAEMON_LABELS).items
     by_node: dict[str, list[Obj]] = {}
     for pod in pods:
-        by_node.setdefault(str((pod.get("spec") or {}).get("nodeName") or ""), []).append(pod)
+        by_node.setdefault(str(part(pod, "spec").get("nodeName") or ""), []).append(pod)
     by_node.pop("", None)
     wanted = sorted(by_node) if nodes is None else nodes
     return {node: endpoint_of(node, namespace, by_node.get(node, [])) for node in wanted}
@@ -91,7 +91,7 @@ def endpoint_of(node: str, namespace: str, pods: Sequence[Obj]) -> Union[Endpoin
             node,
             f"the first container of its pod {name} has no port called {TLS_PORT} or {DEBUG_PORT}",
         )
-    status, port = pod.get("status") or {}, int(found["containerPort"])
+    status, port = part(pod, "status"), int(found["containerPort"])
     return Endpoint(
         node=node,
         namespace=namespace,

@@ -17,6 +17,7 @@ from typing import Any, Optional
 from ..._cluster.api_client.client import Client
 from ..._errors import InvalidInput
 from ..._http.tls_context import private_context
+from ..._json import part
 
 _KEYS = {"ca": "ca.crt", "cert": "tls.crt", "key": "tls.key"}
 
@@ -69,7 +70,7 @@ def from_secret(client: Client, namespace: str, name: str) -> Material:
         raise _useless(
             where, "there is no such Secret", "deploy RMD, or give rmd_ca, rmd_cert and rmd_key"
         )
-    data: Mapping[str, Any] = secret.get("data") or {}
+    data: Mapping[str, Any] = part(secret, "data")
     if not data.get(_KEYS["ca"]):
         todo = f"give it the keys {', '.join(_KEYS.values())}"
         raise _useless(where, "it has no ca.crt", todo)

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any, Optional
 
 from ..._errors import InvalidInput
+from ..._json import part
 from ..._nodes.cpuset import parse_cores
 from ..nodes.node_machine import L3, MbaSupport, RmdPolicy, Topology
 from ..workloads import BESTEFFORT, GUARANTEED, SHARED, Cache
@@ -27,7 +28,7 @@ _POOLS = {
 
 def parse_topology(l3: Mapping[str, Any], mba: Optional[Mapping[str, Any]] = None) -> Topology:
     """From GET /v1/cache/l3 and, if it was asked for, GET /v1/mba."""
-    caches = [_cache(str(name), info) for name, info in (l3.get("Caches") or {}).items()]
+    caches = [_cache(str(name), info) for name, info in part(l3, "Caches").items()]
     return Topology(
         tuple(sorted(caches, key=lambda cache: (len(cache.id), cache.id))),
         _mba(mba) if mba else None,
@@ -44,7 +45,7 @@ def parse_policies(body: Mapping[str, Any]) -> dict[str, RmdPolicy]:
 
 
 def _cache(name: str, info: Mapping[str, Any]) -> L3:
-    pools = info.get("available_ways_pool") or {}
+    pools = part(info, "available_ways_pool")
     available = 0
     with contextlib.suppress(ValueError):
         available = int(str(info.get("available_ways") or "0"), 16)

@@ -14,6 +14,7 @@ from typing import Optional
 from ..._cluster.api_client.api_errors import ApiError
 from ..._cluster.api_client.client import Client
 from ..._cluster.api_objects.labels import DOMAIN
+from ..._json import part
 from ..rmd_errors import RmdError
 from .report_fields import Report
 
@@ -69,14 +70,14 @@ def find_agents(client: Client, namespace: str) -> dict[str, Agent]:
     live = [
         pod
         for pod in pods
-        if (pod.get("status") or {}).get("phase") == "Running"
+        if part(pod, "status").get("phase") == "Running"
         and "deletionTimestamp" not in pod["metadata"]
     ]
     live.sort(key=lambda pod: str(pod["metadata"].get("creationTimestamp") or ""))
     found = {}
     for pod in live:
         node, metadata = str(pod["spec"].get("nodeName") or ""), pod["metadata"]
-        divides = (metadata.get("labels") or {}).get(BACK_END_LABEL) == RESCTRL
+        divides = part(metadata, "labels").get(BACK_END_LABEL) == RESCTRL
         found[node] = Agent(client, namespace, node, metadata["name"], divides=divides)
     return found
 

@@ -19,7 +19,7 @@ from typing import Any
 from ..._cluster.api_client.client import Client
 from ..._cluster.api_objects.labels import DOMAIN, LOCK_NAMESPACE
 from ..._cluster.lease import LEASE, LockTimes, RunLock
-from ..._json import Obj
+from ..._json import Obj, part
 from ..._runs.context import RunContext
 
 SAVED_ANNOTATION = f"{DOMAIN}/rmd-saved"
@@ -108,7 +108,7 @@ def all_saved(client: Client) -> dict[str, list[Obj]]:
 
 def saved_in(lease: Mapping[str, Any]) -> list[Obj]:
     """The bodies in a Lease's annotation; none where somebody has spoiled it."""
-    text = (lease["metadata"].get("annotations") or {}).get(SAVED_ANNOTATION)
+    text = part(lease["metadata"], "annotations").get(SAVED_ANNOTATION)
     bodies: Any = []
     with contextlib.suppress(ValueError):
         bodies = json.loads(text) if text else []

@@ -11,6 +11,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Optional
 
+from ..._json import part
 from ..rmd_errors import RmdError
 from ..workloads import RunningWorkload
 from .agents import Agent
@@ -58,7 +59,7 @@ class NodeSnapshot:
         it; nothing for RMD."""
         if not self.is_declared:
             return {}
-        there = (self.report or {}).get("declared") or {}
+        there = part(self.report or {}, "declared")
         found = {uuid: "it is not taken away yet" for uuid in absent if uuid in there}
         for entry in self.running:
             if entry.uuid in present and (why := self.differs(entry.id)):

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any, Optional
 
-from ..._json import Obj
+from ..._json import Obj, part
 from ..nodes.report_fields import (
     Report,
     all_ways_of,
@@ -53,12 +53,12 @@ def patch(node: Mapping[str, Any], ways: Optional[int]) -> Optional[Obj]:
     ways: None to offer none any more. The kubelet makes the allocatable amount of the capacity
     later; a pod may come before.
     """
-    status = node.get("status") or {}
+    status = part(node, "status")
     wanted = None if ways is None else str(ways)
     fields = {
         field: {L3_CACHE_WAYS: wanted}
         for field in ("capacity", "allocatable")
-        if (status.get(field) or {}).get(L3_CACHE_WAYS) != wanted
+        if part(status, field).get(L3_CACHE_WAYS) != wanted
     }
     return {"status": fields} if fields else None
 

@@ -14,7 +14,7 @@ from typing import Any, Optional
 
 from ..._cluster.api_objects.labels import DOMAIN
 from ..._cluster.api_objects.object_conditions import condition
-from ..._json import Obj
+from ..._json import Obj, part
 from ..._nodes.cpuset import to_ranges
 from ..._times import seconds, timestamp
 from ..nodes.node_snapshot import NodeSnapshot
@@ -56,7 +56,7 @@ def groups(report: Mapping[str, Any]) -> dict[str, dict[str, str]]:
         if group.get("cpus_list"):
             schemata = {
                 resource: ";".join(f"{cache}={value}" for cache, value in sorted(values.items()))
-                for resource, values in (group.get("schemata") or {}).items()
+                for resource, values in part(group, "schemata").items()
             }
             found[name or "."] = {"CPUs": str(group["cpus_list"]), **schemata}
     return found
@@ -144,7 +144,7 @@ def skeleton(node: str, uid: str) -> Obj:
 
 def is_ours(state: Optional[Mapping[str, Any]]) -> bool:
     """Whether a run of ours has made a node's RmdNodeState."""
-    labels = ((state or {}).get("metadata") or {}).get("labels") or {}
+    labels = part(state or {}, "metadata", "labels")
     return bool(labels.get("app.kubernetes.io/managed-by") == DOMAIN)
 
 

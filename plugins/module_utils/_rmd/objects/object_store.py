@@ -13,7 +13,7 @@ from typing import Any
 from ..._cluster.api_client.api_errors import NotFound
 from ..._cluster.api_client.client import Client
 from ..._cluster.api_objects.kinds import Kind
-from ..._json import Obj
+from ..._json import Obj, part
 from .operator_names import CONFIG, CONFIG_NAME, HOME_NAMESPACE, NODE_STATE, WORKLOAD
 from .workload_spec import Name
 
@@ -33,12 +33,12 @@ class RmdObjects:
     @property
     def selector(self) -> Mapping[str, str]:
         """The RmdConfig's labels of nodes."""
-        found: Mapping[str, str] = (self.config.get("spec") or {}).get("rmdNodeSelector") or {}
+        found: Mapping[str, str] = part(self.config, "spec", "rmdNodeSelector")
         return found
 
     def labels(self) -> dict[str, dict[str, str]]:
         """The labels of all nodes, by name."""
-        return {name: node["metadata"].get("labels") or {} for name, node in self.nodes.items()}
+        return {name: part(node["metadata"], "labels") for name, node in self.nodes.items()}
 
 
 def observe(client: Client) -> RmdObjects:
@@ -47,7 +47,7 @@ def observe(client: Client) -> RmdObjects:
     return RmdObjects(
         workloads=_list(client, WORKLOAD, None),
         nodes={node["metadata"]["name"]: node for node in client.list(NODE).items},
-        node_states={(state.get("spec") or {}).get("node", ""): state for state in states},
+        node_states={part(state, "spec").get("node", ""): state for state in states},
         config=client.get(CONFIG, CONFIG_NAME, HOME_NAMESPACE) or {},
     )
 

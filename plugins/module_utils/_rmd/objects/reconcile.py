@@ -14,7 +14,7 @@ from typing import Any
 
 from ..._cluster import batch
 from ..._cluster.api_client.client import Client
-from ..._json import Obj
+from ..._json import Obj, part
 from ..._runs.context import RunContext
 from ..nodes.execute import each, execute, node_runs
 from ..nodes.node_fleet import Fleet
@@ -136,7 +136,7 @@ class Reconciliation:
                 gone.append(entry.object)
                 continue
             status = self._status(entry, now)
-            if status != (entry.object.get("status") or {}):
+            if status != part(entry.object, "status"):
                 statuses.append((entry.object, status))
         batch.write_statuses(self._client, WORKLOAD, statuses)
         self._tell_node_states(now)
@@ -234,7 +234,7 @@ class Reconciliation:
         for view in self.seen:
             if view.state is None:
                 continue
-            before = view.state.get("status") or {}
+            before = part(view.state, "status")
             after = node_state.status(before, view.snapshot, view.why, now, boot=view.boot)
             if after != before:
                 statuses.append((view.state, after))
@@ -250,13 +250,13 @@ class Reconciliation:
                 records.append((view.state, {OWNED_ANNOTATION: owned_text(uuids)}))
         batch.annotate(self._client, NODE_STATE, records)
         for state, wanted in records:
-            known = state["metadata"].get("annotations") or {}
+            known = part(state["metadata"], "annotations")
             state["metadata"]["annotations"] = {**known, **wanted}
         self.changed |= bool(records)
 
     def _status(self, entry: Declared, now: float) -> Obj:
         return make_status(
-            entry.object.get("status") or {},
+            part(entry.object, "status"),
             self.states(entry),
             problem=entry.problem,
             is_deleted=entry.is_deleted,
@@ -267,7 +267,7 @@ class Reconciliation:
 
 def _boot(node: Mapping[str, Any]) -> str:
     """Which boot of a node this is."""
-    return str(((node.get("status") or {}).get("nodeInfo") or {}).get("bootID") or "")
+    return str(part(node, "status", "nodeInfo").get("bootID") or "")
 
 
 def _offered(view: View, of_pods: set[Name], *, dry: bool) -> int | None:

@@ -12,7 +12,7 @@ from typing import Any, Optional
 
 from ..._cluster.api_client.api_errors import ApiError, NotFound
 from ..._cluster.api_client.client import Client
-from ..._json import Obj
+from ..._json import Obj, part
 from ..._nodes.cpuset import to_strings
 from ..daemon.dialect import decode
 from ..nodes.agents import Agent
@@ -103,7 +103,7 @@ class ResctrlNode:
 
 def declared_in(state: Mapping[str, Any]) -> list[RunningWorkload]:
     """The entries of an RmdNodeState. Pure."""
-    found = (state.get("spec") or {}).get("workloads") or {}
+    found = part(state, "spec", "workloads")
     return [running_of(uuid, entry or {}) for uuid, entry in sorted(found.items())]
 
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import Optional
 
 from ..._cluster.api_objects.labels import DOMAIN
-from ..._json import Obj
+from ..._json import Obj, part
 from ..nodes.actions import Action, posted_by, removed_by
 from ..nodes.node_machine import Dialect
 from ..nodes.node_results import WITHHELD, NodeReport, WorkloadWrite
@@ -56,7 +56,7 @@ class View:
     def is_declared_in_vain(self) -> bool:
         """Whether RMD has taken the node over, and what its agent was to enforce is declared
         still."""
-        there = ((self.state or {}).get("spec") or {}).get("workloads")
+        there = part(self.state or {}, "spec").get("workloads")
         return bool(there) and self.snapshot is not None and not self.is_without_rmd
 
     @property
@@ -79,13 +79,13 @@ class View:
     @property
     def has_booted(self) -> bool:
         """Whether the node has booted since anything was seen in force there."""
-        before = ((self.state or {}).get("status") or {}).get("bootID")
+        before = part(self.state or {}, "status").get("bootID")
         return bool(before and self.boot and before != self.boot)
 
     @property
     def owned(self) -> frozenset[str]:
         """The uuids that runs have put there for objects."""
-        annotations = ((self.state or {}).get("metadata") or {}).get("annotations") or {}
+        annotations = part(self.state or {}, "metadata", "annotations")
         with contextlib.suppress(ValueError, TypeError):
             found = json.loads(annotations.get(OWNED_ANNOTATION) or "[]")
             return frozenset(str(uuid) for uuid in found)

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Optional
 
 from ..._errors import InvalidInput
-from ..._json import Obj
+from ..._json import Obj, part
 from ..._nodes.cpuset import parse_cores
 from ..._nodes.selectors import matches
 from ..workloads import TEXTS, Cache, Mba, Pstate, Workload
@@ -87,7 +87,7 @@ class Declared:
     @property
     def recorded_ids(self) -> dict[str, str]:
         """Node -> the workload's id there, by the object's status."""
-        states = (self.object.get("status") or {}).get("workloadStates") or {}
+        states = part(self.object, "status", "workloadStates")
         return {node: state["id"] for node, state in states.items() if (state or {}).get("id")}
 
     def workload(self, all_cores: Iterable[int]) -> Workload:
@@ -104,8 +104,8 @@ class Declared:
         labels: of all nodes, by name. selector: RmdConfig's, which narrows a nodeSelector down. A
         name in spec.nodes counts whether there is such a node or not.
         """
-        spec = self.object.get("spec") or {}
-        wanted = spec.get("nodeSelector") or {}
+        spec = part(self.object, "spec")
+        wanted = part(spec, "nodeSelector")
         if wanted:
             both = {**selector, **wanted}
             return tuple(sorted(name for name, has in labels.items() if matches(has, [both])))
@@ -114,7 +114,7 @@ class Declared:
 
 def read(obj: Obj) -> Declared:
     """An RmdWorkload as what it means; never raises."""
-    metadata, spec = obj["metadata"], obj.get("spec") or {}
+    metadata, spec = obj["metadata"], part(obj, "spec")
     name = Name(metadata.get("namespace") or HOME_NAMESPACE, metadata["name"])
     all_cores = bool(spec.get("allCores"))
     field = "reservedCoreIds" if all_cores else "coreIds"
@@ -123,24 +123,19 @@ def read(obj: Obj) -> Declared:
     except InvalidInput as error:
         return Declared(name, obj, problem=f"spec.{field}: {error}".rstrip("."))
     try:
-        pstate = Pstate.read(_part(spec, "plugins", "pstate") or spec.get("pstate") or {}, _READERS)
+        pstate = Pstate.read(part(spec, "plugins", "pstate") or part(spec, "pstate"), _READERS)
     except ValueError as error:
         return Declared(name, obj, problem=str(error))
     asked = Workload(
         uuid="",
         cores=(),
-        cache=_cache(_part(spec, "rdt", "cache"), spec.get("cache")),
-        mba=Mba.read(_part(spec, "rdt", "mba") or {}, _READERS),
+        cache=_cache(part(spec, "rdt").get("cache"), spec.get("cache")),
+        mba=Mba.read(part(spec, "rdt", "mba"), _READERS),
         pstate=pstate,
         **{text: spec.get(text) or "" for text in TEXTS},
     )
     declared = Declared(name, obj, cores, all_cores, asked)
     return replace(declared, problem=_shape_problem(declared))
-
-
-def _part(spec: Mapping[str, Any], outer: str, inner: str) -> Optional[Mapping[str, Any]]:
-    found: Optional[Mapping[str, Any]] = (spec.get(outer) or {}).get(inner)
-    return found
 
 
 def _cache(*candidates: Optional[Mapping[str, Any]]) -> Optional[Cache]:

@@ -11,7 +11,7 @@ from enum import Enum
 from typing import Any, Optional
 
 from ..._cluster.api_objects.object_conditions import condition
-from ..._json import Obj
+from ..._json import Obj, part
 from ..._nodes.cpuset import to_strings
 from ..workloads import RunningWorkload, in_groups
 
@@ -70,7 +70,7 @@ def make_status(
     states: by node, those that the workload is for or is not yet gone from. problem: why it cannot
     be sent at all. now: seconds since the epoch.
     """
-    known = previous.get("workloadStates") or {}
+    known = part(previous, "workloadStates")
     good = sum(state.outcome.is_good for state in states.values())
     ready, degraded, invalid = _conditions(states, problem, is_deleted=is_deleted)
     verdicts = {

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..._errors import EnablementError
+from ..._json import part
 from ..._nodes.cpuset import parse_cores, to_ranges
 
 _STATUSES = ("containerStatuses", "initContainerStatuses", "ephemeralContainerStatuses")
@@ -35,7 +36,7 @@ def exclusive_cores(
                 f"its CPU manager's policy is {manager.get('policy')}",
                 "set policy static",
             )
-        text = ((manager.get("entries") or {}).get(uid) or {}).get(container)
+        text = part(manager, "entries", uid).get(container)
         if text is None:
             raise _none(
                 container,
@@ -44,7 +45,7 @@ def exclusive_cores(
                 "start the pod anew",
             )
         return parse_cores([text])
-    text = ((report.get("cgroups") or {}).get(uid) or {}).get(_container_id(pod, container))
+    text = part(report, "cgroups", uid).get(_container_id(pod, container))
     if text is None:
         todo = "see the problems that the agent reports"
         raise _none(
@@ -62,7 +63,7 @@ def exclusive_cores(
 
 def _container_id(pod: Mapping[str, Any], container: str) -> str:
     """Without its scheme, whatever the runtime ("containerd://", "cri-o://")."""
-    status = pod.get("status") or {}
+    status = part(pod, "status")
     entries = [
         entry
         for field in _STATUSES

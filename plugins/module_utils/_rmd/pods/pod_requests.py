@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, Optional
 
 from ..._errors import EnablementError, InvalidInput
-from ..._json import Obj
+from ..._json import Obj, part
 from ..._nodes.cpuset import to_strings
 from ..objects.operator_names import L3_CACHE_WAYS, WORKLOAD
 from ..workloads import PARTS, TEXTS, in_groups
@@ -27,8 +27,8 @@ _LONGEST_NAME = 253
 # Of the cache a limit says what matters.
 _PARTS = {name: kind for name, kind in PARTS.items() if name != "cache"}
 _KINDS = {
-    f"{part}_{name}": each["kind"]
-    for part, of in _PARTS.items()
+    f"{plugin}_{name}": each["kind"]
+    for plugin, of in _PARTS.items()
     for name, each in of.parameters().items()
 }
 _MBA = [f"mba_{name}" for name in PARTS["mba"].parameters()]
@@ -55,9 +55,9 @@ class Claim:
 def claims_share(pod: Mapping[str, Any], without_rmd: Collection[str]) -> bool:
     """Whether a pod runs, and one of its containers asks for a share. without_rmd: the nodes whose
     cache and bandwidth no RMD divides."""
-    alive = (pod.get("status") or {}).get("phase") == "Running" and "deletionTimestamp" not in pod[
-        "metadata"
-    ]
+    alive = (
+        part(pod, "status").get("phase") == "Running" and "deletionTimestamp" not in pod["metadata"]
+    )
     return alive and any(True for _container in _asking(pod, without_rmd))
 
 
@@ -114,7 +114,7 @@ def workload_of(claim: Claim, name: str) -> Obj:
 
 
 def _asking(pod: Mapping[str, Any], without_rmd: Collection[str]) -> Iterator[Obj]:
-    spec, annotations = pod.get("spec") or {}, pod["metadata"].get("annotations") or {}
+    spec, annotations = part(pod, "spec"), part(pod["metadata"], "annotations")
     # RMD takes no memory bandwidth without cache.
     alone = _MBA if spec.get("nodeName") in without_rmd else ()
     for container in [*(spec.get("initContainers") or []), *(spec.get("containers") or [])]:
@@ -125,19 +125,18 @@ def _asking(pod: Mapping[str, Any], without_rmd: Collection[str]) -> Iterator[Ob
 
 def _has_ended(pod: Mapping[str, Any], container: str) -> bool:
     """Whether a container is done, as init containers are soon; its CPUs are others' then."""
-    status = pod.get("status") or {}
+    status = part(pod, "status")
     entries = [
         *(status.get("initContainerStatuses") or []),
         *(status.get("containerStatuses") or []),
     ]
     return any(
-        entry.get("name") == container and "terminated" in (entry.get("state") or {})
-        for entry in entries
+        entry.get("name") == container and "terminated" in part(entry, "state") for entry in entries
     )
 
 
 def _limits(container: Mapping[str, Any]) -> Mapping[str, Any]:
-    found: Mapping[str, Any] = (container.get("resources") or {}).get("limits") or {}
+    found: Mapping[str, Any] = part(container, "resources", "limits")
     return found
 
 
@@ -147,7 +146,7 @@ def _ways(container: Mapping[str, Any]) -> int:
 
 def _exclusive_count(pod: Mapping[str, Any], container: Mapping[str, Any]) -> int:
     """How many CPUs of its own the kubelet's static CPU manager gives to the container."""
-    quality = (pod.get("status") or {}).get("qosClass")
+    quality = part(pod, "status").get("qosClass")
     count = _whole(_limits(container).get("cpu"))
     if quality == "Guaranteed" and count:
         return count
@@ -178,7 +177,7 @@ def _whole(quantity: Any) -> Optional[int]:
 def _settings(pod: Mapping[str, Any], container: str) -> Obj:
     """The annotations of this very container by their suffix, numbers as such. Raises InvalidInput."""
     found: Obj = {}
-    annotations = pod["metadata"].get("annotations") or {}
+    annotations = part(pod["metadata"], "annotations")
     for suffix in SUFFIXES:
         text = annotations.get(f"{container}_{suffix}")
         if text in (None, ""):
@@ -199,14 +198,14 @@ def _parameters(ways: int, settings: Mapping[str, Any], form: Form) -> Obj:
     parts: dict[str, Obj] = {}
     if ways:
         parts["cache"] = {"max": ways, "min": settings.get("cache_min", ways)}
-    for part, of in _PARTS.items():
+    for plugin, of in _PARTS.items():
         said = {
-            name: settings[f"{part}_{name}"]
+            name: settings[f"{plugin}_{name}"]
             for name in of.parameters()
-            if f"{part}_{name}" in settings
+            if f"{plugin}_{name}" in settings
         }
         if said:
-            parts[part] = said
+            parts[plugin] = said
     texts = {name: settings[name] for name in TEXTS if name in settings}
     if form == "v0.1":
         rdt = {"rdt": {"mba": parts.pop("mba")}} if "mba" in parts else {}

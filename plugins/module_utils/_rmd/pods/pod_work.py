@@ -18,7 +18,7 @@ from ..._cluster.api_objects.labels import DOMAIN
 from ..._cluster.api_objects.objects import key_of
 from ..._cluster.events import Occurrence
 from ..._errors import EnablementError
-from ..._json import Obj
+from ..._json import Obj, part
 from ..._runs.context import RunContext
 from ..._times import timestamp
 from ..nodes.report_fields import Report
@@ -208,7 +208,7 @@ class PodWork:
 
 
 def _has_ended(pod: Mapping[str, Any]) -> bool:
-    return (pod.get("status") or {}).get("phase") in ("Succeeded", "Failed")
+    return part(pod, "status").get("phase") in ("Succeeded", "Failed")
 
 
 def _with(obj: Obj, **metadata: Any) -> Obj:
@@ -230,5 +230,5 @@ def _occurrence(failure: PodFailure) -> Occurrence:
 
 
 def _annotated(pod: Mapping[str, Any]) -> str | None:
-    found: str | None = (pod["metadata"].get("annotations") or {}).get(FAILURE_ANNOTATION)
+    found: str | None = part(pod["metadata"], "annotations").get(FAILURE_ANNOTATION)
     return found

@@ -13,7 +13,7 @@ from typing import Any, Optional
 from ..._cluster.api_client.client import Client, connect
 from ..._cluster.api_client.connection_request import ConnectionRequest
 from ..._errors import EnablementError, InvalidInput
-from ..._json import Obj
+from ..._json import Obj, part
 from ..._recipes.loading.dependencies import in_order
 from ..._recipes.loading.recipe import Dependency
 from ..._runs.context import RunContext
@@ -87,7 +87,7 @@ def refuse_while_needed(client: Client, name: str, recipe: str) -> None:
 
 def _is_ready(record: Obj) -> bool:
     """Whether its last run has found it ready everywhere, so that nothing of it is left to apply."""
-    conditions = (record.get("status") or {}).get("conditions") or []
+    conditions = part(record, "status").get("conditions") or []
     return any(each.get("type") == "Ready" and each.get("status") == "True" for each in conditions)
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from ..._cluster.api_objects.labels import GROUP_LABEL, STATE_LABEL
 from ..._cluster.api_objects.objects import ObjectKey
-from ..._json import Obj
+from ..._json import Obj, part
 
 DEFINITION = ("apiextensions.k8s.io/v1", "CustomResourceDefinition")
 NEVER = ("Namespace", DEFINITION[1])
@@ -57,7 +57,7 @@ def decide(
     """
     delete, keep = [], {}
     for key in unwanted:
-        labels = (live[key].get("metadata") or {}).get("labels") or {}
+        labels = part(live[key], "metadata", "labels")
         group = labels.get(GROUP_LABEL)
         is_off = (labels.get(STATE_LABEL), group) in groups.turned_off
         if group in groups.kept:

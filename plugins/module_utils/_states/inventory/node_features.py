@@ -11,7 +11,7 @@ from typing import Any
 
 from ..._cluster.api_objects.kinds import Kind
 from ..._cluster.api_objects.object_shapes import shape_of
-from ..._json import Obj
+from ..._json import Obj, part
 
 NODE_FEATURE = Kind("nfd.k8s-sigs.io", "v1alpha1", "NodeFeature", "nodefeatures", namespaced=True)
 NODE_NAME_LABEL = "nfd.node.kubernetes.io/node-name"
@@ -20,8 +20,8 @@ NODE_NAME_LABEL = "nfd.node.kubernetes.io/node-name"
 def shape_of_features(names: Sequence[str]) -> Obj:
     """What of a NodeFeature is kept (object_shapes.py) for features of these names ("pci.device"),
     "*" for all."""
-    parts = shape_of(NODE_FEATURE.api_version, NODE_FEATURE.kind)["spec"]["features"]
-    return {"spec": {"features": {part: {name: {} for name in names} for part in parts}}}
+    forms = shape_of(NODE_FEATURE.api_version, NODE_FEATURE.kind)["spec"]["features"]
+    return {"spec": {"features": {form: {name: {} for name in names} for form in forms}}}
 
 
 def by_node(objects: Iterable[Mapping[str, Any]]) -> dict[str, Obj]:
@@ -32,8 +32,8 @@ def by_node(objects: Iterable[Mapping[str, Any]]) -> dict[str, Obj]:
     """
     found: dict[str, Obj] = {}
     for obj in sorted(objects, key=_place):
-        node = (obj["metadata"].get("labels") or {}).get(NODE_NAME_LABEL)
-        features = (obj.get("spec") or {}).get("features") or {}
+        node = part(obj["metadata"], "labels").get(NODE_NAME_LABEL)
+        features = part(obj, "spec", "features")
         if node:
             merged = found.setdefault(node, {"attributes": {}, "flags": {}, "instances": {}})
             _add(merged, features)
@@ -45,11 +45,11 @@ def _place(obj: Mapping[str, Any]) -> tuple[str, str]:
 
 
 def _add(merged: Obj, features: Mapping[str, Any]) -> None:
-    for name, feature in (features.get("attributes") or {}).items():
-        merged["attributes"].setdefault(name, {}).update(feature.get("elements") or {})
-    for name, feature in (features.get("flags") or {}).items():
+    for name, feature in part(features, "attributes").items():
+        merged["attributes"].setdefault(name, {}).update(part(feature, "elements"))
+    for name, feature in part(features, "flags").items():
         known = merged["flags"].get(name, ())
         merged["flags"][name] = sorted({*known, *(feature.get("elements") or ())})
-    for name, feature in (features.get("instances") or {}).items():
-        instances = (entry.get("attributes") or {} for entry in feature.get("elements") or ())
+    for name, feature in part(features, "instances").items():
+        instances = (part(entry, "attributes") for entry in feature.get("elements") or ())
         merged["instances"].setdefault(name, []).extend(map(dict, instances))

@@ -15,7 +15,7 @@ from ..._cluster.api_client.rights import CLUSTER, Right
 from ..._cluster.api_objects.kinds import Kind
 from ..._cluster.api_objects.labels import KERNEL, fact_label
 from ..._errors import InvalidInput
-from ..._json import Obj
+from ..._json import Obj, part
 from ..._nodes.pools import NodePool, parse_pools
 from ..preparation.discover import with_terms
 from ..record.crd import RECORD
@@ -98,7 +98,7 @@ def _listed(
 def _record_facts(
     client: Client, record: Mapping[str, Any], warn: Callable[[str], None]
 ) -> RecordFacts:
-    problems = (record.get("status") or {}).get("problems") or []
+    problems = part(record, "status").get("problems") or []
     return RecordFacts(
         _pools(client, record, warn),
         # The first is the worst of a node.
@@ -110,7 +110,7 @@ def _pools(
     client: Client, record: Mapping[str, Any], warn: Callable[[str], None]
 ) -> tuple[NodePool, ...]:
     try:
-        return with_terms(client, parse_pools((record.get("spec") or {}).get("pools")))
+        return with_terms(client, parse_pools(part(record, "spec").get("pools")))
     except (InvalidInput, ApiError) as error:
         warn(f"The hosts are told without the pools of {record['metadata']['name']}: {error}")
         return ()

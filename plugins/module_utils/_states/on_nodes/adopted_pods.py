@@ -13,7 +13,7 @@ from ..._cluster.api_client.client import Client
 from ..._cluster.api_objects.changes import Change
 from ..._cluster.api_objects.labels import OWNERSHIP
 from ..._cluster.api_objects.objects import updates_on_delete
-from ..._json import Obj
+from ..._json import Obj, part
 from ..._nodes.selectors import label_selector
 
 WORKERS = 8
@@ -31,7 +31,7 @@ def label_pods(client: Client, changes: Iterable[Change], guard: Callable[[], No
         labels = _labels(change)
         if not labels:
             continue
-        chosen = label_selector((change.before or {})["spec"]["selector"].get("matchLabels") or {})
+        chosen = label_selector(part((change.before or {})["spec"]["selector"], "matchLabels"))
         pods = client.list(
             kind, namespace=change.key.namespace, labels=chosen, metadata_only=True
         ).items
@@ -55,7 +55,7 @@ def put_labels(
     calls = [
         partial(put, pod["metadata"], labels)
         for pod, labels in pods
-        if not labels.items() <= (pod["metadata"].get("labels") or {}).items()
+        if not labels.items() <= part(pod["metadata"], "labels").items()
     ]
     if calls:
         guard()
@@ -69,5 +69,5 @@ def _labels(change: Change) -> Obj:
     after = change.after or {}
     if not (change.adopted and change.key.kind == "DaemonSet" and updates_on_delete(after)):
         return {}
-    labels = after["spec"]["template"]["metadata"].get("labels") or {}
+    labels = part(after["spec"]["template"]["metadata"], "labels")
     return {name: value for name, value in labels.items() if name in OWNERSHIP}

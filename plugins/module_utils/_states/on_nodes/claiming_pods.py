@@ -10,6 +10,7 @@ from typing import Any
 
 from ..._cluster.api_client.client import Client
 from ..._cluster.api_client.rights import CLUSTER, Right
+from ..._json import part
 
 _CLAIM = ("resource.k8s.io/v1", "ResourceClaim")
 
@@ -47,11 +48,11 @@ class ClaimingPods:
         return {
             user["uid"]
             for claim in claims
-            for status in [claim.get("status") or {}]
-            if self._is_ours(status.get("allocation") or {})
+            for status in [part(claim, "status")]
+            if self._is_ours(part(status, "allocation"))
             for user in status.get("reservedFor") or ()
         }
 
     def _is_ours(self, allocation: Mapping[str, Any]) -> bool:
-        results = (allocation.get("devices") or {}).get("results") or ()
+        results = part(allocation, "devices").get("results") or ()
         return any(result["driver"] in self._drivers for result in results)

@@ -12,16 +12,16 @@ from typing import Any
 from ..._cluster.api_client.client import Client
 from ..._cluster.api_client.rights import CLUSTER, Right
 from ..._cluster.api_objects.labels import RECIPE_LABEL
-from ..._json import Obj
+from ..._json import Obj, part
 from ..preparation.prepare import Prepared
 from .claiming_pods import ClaimingPods
 
 # Pods that have not ended, as a field selector.
 LIVING = "status.phase!=Succeeded,status.phase!=Failed"
-_PARTS = ("limits", "requests")
+_FIELDS = ("limits", "requests")
 _SHOWN = 3
 # What is read of each pod of a cluster (a shape, as in _cluster.object_shapes): a list of thousands.
-_ASKING: Mapping[str, Any] = {"resources": {part: {} for part in _PARTS}}
+_ASKING: Mapping[str, Any] = {"resources": {field: {} for field in _FIELDS}}
 _KEPT: Mapping[str, Any] = {
     "metadata": {"name": str, "namespace": str, "uid": str, "labels": {RECIPE_LABEL: str}},
     "spec": {
@@ -54,7 +54,7 @@ def find_holders(
         metadata, node = pod["metadata"], pod["spec"].get("nodeName")
         if not node or (nodes is not None and node not in nodes):
             continue
-        if (metadata.get("labels") or {}).get(RECIPE_LABEL) == prepared.recipe.name:
+        if part(metadata, "labels").get(RECIPE_LABEL) == prepared.recipe.name:
             continue
         if metadata.get("uid") in claiming or any(map(prepared.serves, asked_for(pod["spec"]))):
             found[node].append(f"{metadata['namespace']}/{metadata['name']}")
@@ -71,11 +71,7 @@ def asked_for(spec: Mapping[str, Any]) -> set[str]:
     """The resources of a pod's containers, init containers and sidecars: the kubelet keeps for the
     pod's whole life what an init container was given. Ephemeral containers can ask for none."""
     containers = [*(spec.get("containers") or ()), *(spec.get("initContainers") or ())]
-    asked = [
-        (container.get("resources") or {}).get(part) or {}
-        for container in containers
-        for part in _PARTS
-    ]
+    asked = [part(container, "resources", field) for container in containers for field in _FIELDS]
     return {name for amounts in asked for name, amount in amounts.items() if str(amount) != "0"}
 
 

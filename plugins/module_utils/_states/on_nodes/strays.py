@@ -13,13 +13,14 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import Enum
 
 from ..._cluster.api_client.client import Client
 from ..._cluster.api_objects.labels import KERNEL, fact_label, vanished_annotation
 from ..._errors import EnablementError, InvalidInput
-from ..._json import Obj
+from ..._json import Obj, part
 from ..._nodes.facts import NodeFacts
-from ..._nodes.membership import Standing, standing, stray_selectors
+from ..._nodes.selectors import LabelSet, matches
 from ..._proofs.snapshot import Vanished
 from ..._recipes.requirements import labels_of_persons
 from ..._schema.requests import ParameterGroup
@@ -44,6 +45,15 @@ class MembershipRequest(ParameterGroup):
     allow_empty: bool = False
 
 
+class _Standing(Enum):
+    """HAS the hardware; VANISHED: no label says so any more; LEFT_OUT: the user has chosen nodes,
+    and not this one."""
+
+    HAS = "has"
+    VANISHED = "vanished"
+    LEFT_OUT = "left out"
+
+
 @dataclass(frozen=True)
 class Strays:
     """objects: the Node objects by name. vanished: those that are still ours, with how they stand;
@@ -65,14 +75,14 @@ class Strays:
     def counts(self, node: NodeFacts) -> bool:
         """Whether a node is one of ours now: it has the hardware, or has lost its labels without
         having left."""
-        found = standing(node.labels, self.selector, self.chosen)
-        return found is Standing.HAS or (
-            found is Standing.VANISHED and node.name not in self.leaving
+        found = _standing(node.labels, self.selector, self.chosen)
+        return found is _Standing.HAS or (
+            found is _Standing.VANISHED and node.name not in self.leaving
         )
 
     def lost(self, node: NodeFacts) -> Vanished | None:
         """How a node stands that has lost the labels of the hardware; None where it has them."""
-        if standing(node.labels, self.selector, self.chosen) is Standing.HAS:
+        if _standing(node.labels, self.selector, self.chosen) is _Standing.HAS:
             return None
         return self.vanished.get(node.name) or Vanished(
             time.time(), _text(self.selector, self.chosen)
@@ -90,13 +100,13 @@ def find_strays(
     is to be released."""
     selector, chosen = prepared.selector, labels_of_persons(prepared.options)
     _refuse_to_release(matching.intersection(request.release_nodes))
-    watched = stray_selectors(fact_label(prepared.recipe.name, KERNEL), selector, chosen)
+    watched = _stray_selectors(fact_label(prepared.recipe.name, KERNEL), selector, chosen)
     listed = _list(client, watched)
     stands = {
-        name: standing(node["metadata"].get("labels") or {}, selector, chosen)
+        name: _standing(part(node["metadata"], "labels"), selector, chosen)
         for name, node in listed.items()
     }
-    objects = {name: listed[name] for name in sorted(listed) if stands[name] is not Standing.HAS}
+    objects = {name: listed[name] for name in sorted(listed) if stands[name] is not _Standing.HAS}
     leaving = _leaving_at_once(objects, stands, request.release_nodes)
     lost = objects.keys() - leaving.keys()
     held, now, grace = (
@@ -117,6 +127,35 @@ def find_strays(
     return Strays(selector, chosen, watched, vanished, leaving, objects)
 
 
+def _standing(
+    labels: Mapping[str, str], any_of: Sequence[LabelSet], chosen: Mapping[str, str]
+) -> _Standing:
+    """How a node stands to the hardware, by its labels alone. any_of: the label sets of the hardware,
+    each with the labels that the user chose nodes by."""
+    if matches(labels, any_of):
+        return _Standing.HAS
+    left_out = any(labels.get(name) != value for name, value in chosen.items())
+    return _Standing.LEFT_OUT if left_out else _Standing.VANISHED
+
+
+def _stray_selectors(mark: str, any_of: Sequence[LabelSet], chosen: Mapping[str, str]) -> list[str]:
+    """What the API server takes to find nodes with a mark (a label) that match none of the label
+    sets; where such a set has several labels of the hardware, also others."""
+    hardware = [
+        {name: value for name, value in labels.items() if name not in chosen} for labels in any_of
+    ]
+    lost = [_without(*next(iter(labels.items()))) for labels in hardware if len(labels) == 1]
+    vanished = [",".join([mark, *lost])] if all(hardware) else []
+    return [
+        *vanished,
+        *(f"{mark},{_without(name, value)}" for name, value in sorted(chosen.items())),
+    ]
+
+
+def _without(name: str, value: str | None) -> str:
+    return f"!{name}" if value is None else f"{name}!={value}"
+
+
 def _list(client: Client, watched: Sequence[str]) -> dict[str, Obj]:
     """The Node objects that any of the label selectors finds, by name."""
     kind = client.kind("v1", "Node")
@@ -128,16 +167,16 @@ def _list(client: Client, watched: Sequence[str]) -> dict[str, Obj]:
 
 
 def _leaving_at_once(
-    names: Collection[str], stands: Mapping[str, Standing], released: Sequence[str]
+    names: Collection[str], stands: Mapping[str, _Standing], released: Sequence[str]
 ) -> dict[str, str]:
     """The nodes that a person takes out, and by what."""
-    left_out = {name: _LEFT_OUT for name in names if stands[name] is Standing.LEFT_OUT}
+    left_out = {name: _LEFT_OUT for name in names if stands[name] is _Standing.LEFT_OUT}
     return left_out | {name: _RELEASED for name in names if name in released}
 
 
 def _noted(node: Obj, recipe: str) -> float | None:
     """Since when a node has lost its labels, as an earlier run has noted it there."""
-    annotations = node["metadata"].get("annotations") or {}
+    annotations = part(node["metadata"], "annotations")
     return seconds(annotations.get(vanished_annotation(recipe)))
 
 

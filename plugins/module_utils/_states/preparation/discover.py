@@ -11,12 +11,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Optional
 
+from ..._cluster.api_client.api_errors import Forbidden
 from ..._cluster.api_client.client import Client, connect
 from ..._cluster.api_client.connection_request import ConnectionRequest
 from ..._cluster.api_client.rights import CLUSTER, READ, Right
 from ..._errors import InvalidInput
-from ..._json import Obj
-from ..._nodes.absence import explain
+from ..._json import Obj, part
+from ..._nodes.absence import Evidence, explain
 from ..._nodes.discovery import Discovery, discover
 from ..._nodes.grouping import Grouping
 from ..._nodes.pools import NodePool, machine_config_terms
@@ -25,7 +26,6 @@ from ..._recipes.loading.lookups import is_looked_up
 from ..._runs.context import RunContext
 from ..._runs.task import Task
 from ..._schema.requests import ParameterGroup
-from .empty import gather
 from .platform import cluster_facts, machine_config_objects, node_selectors
 from .prepare import Prepared, prepare, tell_differences
 from .recipe_request import RecipeRequest
@@ -33,6 +33,7 @@ from .recipe_request import RecipeRequest
 Selector = Sequence[Mapping[str, Optional[str]]]
 
 _ATTEMPTS = 10
+_NAMES_OF_NFD = ("nfd", "node-feature-discovery")
 
 
 # What finding nodes needs.
@@ -136,7 +137,7 @@ def newest_feature(client: Client) -> str | None:
 
 def discover_nothing(client: Client, selector: Selector, newest: str | None = None) -> Discovery:
     """The discovery where no node matches, which says what a person needs to know."""
-    evidence = gather(client)
+    evidence = _gather_evidence(client)
     return discover(
         [],
         selector,
@@ -145,6 +146,25 @@ def discover_nothing(client: Client, selector: Selector, newest: str | None = No
         newest=newest,
         absence=explain(selector, evidence),
     )
+
+
+def _gather_evidence(client: Client) -> Evidence:
+    """The evidence: one paged list of nodes, and one of DaemonSets where no node has a label of
+    NFD."""
+    nodes = client.list(client.kind("v1", "Node"), metadata_only=True).items
+    evidence = Evidence([part(node["metadata"], "labels") for node in nodes])
+    return evidence if evidence.labelled else Evidence(evidence.labels, _daemonsets(client))
+
+
+def _daemonsets(client: Client) -> Sequence[str] | None:
+    try:
+        found: Sequence[Mapping[str, Mapping[str, str]]] = client.list(
+            client.kind("apps/v1", "DaemonSet"), metadata_only=True
+        ).items
+    except Forbidden:
+        return None
+    names = sorted(f"{item['metadata']['namespace']}/{item['metadata']['name']}" for item in found)
+    return [name for name in names if any(known in name for known in _NAMES_OF_NFD)]
 
 
 @dataclass(frozen=True)

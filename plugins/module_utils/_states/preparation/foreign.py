@@ -16,7 +16,7 @@ from ..._cluster.api_client.rights import CLUSTER, Right
 from ..._cluster.api_objects.labels import PART_OF_LABEL, TAKEN_OVER_LABEL
 from ..._cluster.api_objects.objects import key_of
 from ..._errors import EnablementError
-from ..._json import Obj
+from ..._json import Obj, part
 from ..._nodes.discovery import Discovery
 from ..._nodes.expressions import parse_expression
 from ..._nodes.selectors import label_selector, matches
@@ -68,9 +68,9 @@ def _of_rival(client: Client, rival: Rival) -> list[Obj]:
 
 
 def _runs(obj: Obj) -> bool:
-    ended = (obj.get("status") or {}).get("phase") in ("Succeeded", "Failed")
-    taken_over = TAKEN_OVER_LABEL in (obj["metadata"].get("labels") or {})
-    return not (ended or taken_over) and (obj.get("spec") or {}).get("replicas") != 0
+    ended = part(obj, "status").get("phase") in ("Succeeded", "Failed")
+    taken_over = TAKEN_OVER_LABEL in part(obj["metadata"], "labels")
+    return not (ended or taken_over) and part(obj, "spec").get("replicas") != 0
 
 
 def refuse_foreign_plugin(
@@ -126,7 +126,7 @@ def is_plugin(manifest: Obj) -> bool:
     """Whether an object is a DaemonSet whose pods mount the kubelet's device plugin folder."""
     volumes = _pod(manifest).get("volumes") or [] if manifest["kind"] == "DaemonSet" else []
     return any(
-        str((volume.get("hostPath") or {}).get("path", "")).rstrip("/") == PLUGIN_FOLDER
+        str(part(volume, "hostPath").get("path", "")).rstrip("/") == PLUGIN_FOLDER
         for volume in volumes
     )
 
@@ -165,7 +165,7 @@ def _naming(resources: Iterable[str]) -> re.Pattern[str]:
 
 
 def _pod(daemonset: Obj) -> Obj:
-    return ((daemonset.get("spec") or {}).get("template") or {}).get("spec") or {}
+    return part(daemonset, "spec", "template", "spec")
 
 
 def _containers(daemonset: Obj) -> list[Obj]:
@@ -190,11 +190,11 @@ def _texts(container: Obj) -> str:
 def _may_run(daemonset: Obj, labels: Mapping[str, str]) -> bool:
     """Whether a DaemonSet's pods may run on a node with these labels."""
     pod = _pod(daemonset)
-    if not matches(labels, [pod.get("nodeSelector") or {}]):
+    if not matches(labels, [part(pod, "nodeSelector")]):
         return False
-    required = ((pod.get("affinity") or {}).get("nodeAffinity") or {}).get(
-        "requiredDuringSchedulingIgnoredDuringExecution"
-    ) or {}
+    required = part(
+        pod, "affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution"
+    )
     terms = required.get("nodeSelectorTerms") or [{}]
     return any(
         all(_holds(each, labels) for each in term.get("matchExpressions") or []) for term in terms

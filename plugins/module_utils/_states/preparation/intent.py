@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ..._errors import InvalidInput
+from ..._json import part
 from ..._nodes.pools import NodePool, parse_pools
 from ..._nodes.taints import Taint, parse_taints
 from ..._recipes.loading.instances import default_namespace
@@ -58,7 +59,7 @@ def make_intent(
     where the record's options are needed and cannot be used: the recipe has other ones by now, or
     some are secret and so not in it.
     """
-    recorded: Mapping[str, Any] = (record or {}).get("spec") or {}
+    recorded: Mapping[str, Any] = part(record or {}, "spec")
     _refuse_other_recipe(recipe, str(recorded.get("recipe") or ""))
     options = _from_record(recipe, recorded, complete=complete) if given is None else given
     found = Intent(
@@ -116,14 +117,14 @@ def _refuse_lost_secrets(recipe: Recipe, recorded: Mapping[str, Any]) -> None:
         f"The options of {recipe.name} are not given, and its record cannot hold {', '.join(secret)}",
         why="secret values are never recorded, and without them this run would take them away",
         todo=f"give all options again (hardware_enablement_options), which are"
-        f" {', '.join(sorted({*secret, *(recorded.get('options') or {})}))}",
+        f" {', '.join(sorted({*secret, *part(recorded, 'options')}))}",
     )
 
 
 def _from_record(recipe: Recipe, recorded: Mapping[str, Any], *, complete: bool) -> dict[str, Any]:
     """The record's options, each of its type; those that are not there any more count only for what
     is rendered."""
-    options = recorded.get("options") or {}
+    options = part(recorded, "options")
     if complete:
         _refuse_lost_secrets(recipe, recorded)
     else:
@@ -147,7 +148,7 @@ def _differences(recipe: Recipe, recorded: Mapping[str, Any], intent: Intent) ->
     )
     if intent.namespace != recorded.get("namespace", intent.namespace):
         yield f"namespace: {recorded['namespace']} -> {intent.namespace}"
-    yield from _option_differences(recipe, recorded.get("options") or {}, wanted["options"])
+    yield from _option_differences(recipe, part(recorded, "options"), wanted["options"])
     yield from _pool_differences(recorded.get("pools") or [], wanted.get("pools") or [])
     before, after = recorded.get("taints") or [], wanted.get("taints") or []
     if before != after:

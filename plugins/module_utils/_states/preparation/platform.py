@@ -11,7 +11,7 @@ from typing import Any
 from ..._cluster.api_client.api_errors import Forbidden, Unauthorized
 from ..._cluster.api_client.client import Client
 from ..._cluster.api_client.rights import CLUSTER, Right
-from ..._json import Obj
+from ..._json import Obj, part
 
 # Where OpenShift keeps the credentials of its own registries; a name, no secret.
 _PULL_SECRET = "openshift-config/pull-secret"
@@ -51,13 +51,13 @@ def cluster_facts(client: Client) -> Obj:
         return {"platform": "kubernetes", "kubernetes_version": _kubernetes_version(client)}
     proxy = _read(client, "config.openshift.io/v1", "Proxy", "cluster")
     version = _read(client, "config.openshift.io/v1", "ClusterVersion", "version")
-    desired = ((version.get("status") or {}).get("desired") or {}).get("version")
+    desired = part(version, "status", "desired").get("version")
     return {
         "platform": "openshift",
         "kubernetes_version": _kubernetes_version(client),
         "openshift_version": str(desired or ""),
         "proxy": proxy_of(proxy),
-        "trusted_ca": str((((proxy.get("spec") or {}).get("trustedCA")) or {}).get("name") or ""),
+        "trusted_ca": str(part(proxy, "spec", "trustedCA").get("name") or ""),
         "pull_secret": _PULL_SECRET,
         "driver_toolkits": toolkits_of(
             _read(client, "image.openshift.io/v1", "ImageStream", "driver-toolkit", "openshift")
@@ -83,9 +83,7 @@ def machine_config_objects(client: Client, kind: str) -> list[Obj]:
 
 def node_selectors(pools: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
     """MachineConfigPool -> its nodeSelector."""
-    return {
-        pool["metadata"]["name"]: (pool.get("spec") or {}).get("nodeSelector") for pool in pools
-    }
+    return {pool["metadata"]["name"]: part(pool, "spec").get("nodeSelector") for pool in pools}
 
 
 def proxy_of(proxy: Mapping[str, Any]) -> dict[str, str]:
@@ -93,9 +91,7 @@ def proxy_of(proxy: Mapping[str, Any]) -> dict[str, str]:
 
     One that is given with a password is left out: what templates see, others may read.
     """
-    addresses = {
-        key: str((proxy.get("status") or {}).get(name) or "") for key, name in _PROXY.items()
-    }
+    addresses = {key: str(part(proxy, "status").get(name) or "") for key, name in _PROXY.items()}
     return {key: "" if "@" in value else value for key, value in addresses.items()}
 
 
@@ -110,7 +106,7 @@ def toolkits_of(stream: Mapping[str, Any]) -> dict[str, str]:
         str(tag.get("tag")): (tag.get("items") or [{}])[0].get("dockerImageReference")
         for tag in _tags(stream, "status")
     }
-    sources = {str(tag.get("name")): tag.get("from") or {} for tag in _tags(stream, "spec")}
+    sources = {str(tag.get("name")): part(tag, "from") for tag in _tags(stream, "spec")}
     now = {
         tag: source.get("name")
         for tag, source in sources.items()
@@ -121,9 +117,9 @@ def toolkits_of(stream: Mapping[str, Any]) -> dict[str, str]:
     }
 
 
-def _tags(stream: Mapping[str, Any], part: str) -> Sequence[Mapping[str, Any]]:
+def _tags(stream: Mapping[str, Any], half: str) -> Sequence[Mapping[str, Any]]:
     """The tags of an ImageStream, as its spec or its status has them."""
-    return (stream.get(part) or {}).get("tags") or []
+    return part(stream, half).get("tags") or []
 
 
 def _read(

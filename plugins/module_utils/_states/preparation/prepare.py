@@ -16,6 +16,7 @@ from ..._cluster.api_client.client import Client
 from ..._cluster.api_objects.labels import KERNEL, RUNTIME, SYSTEM, fact_label
 from ..._cluster.applyset import applyset_id
 from ..._errors import InvalidInput
+from ..._json import part
 from ..._nodes.discovery import Discovery
 from ..._nodes.grouping import Grouping
 from ..._nodes.groups import NodeGroup, normal
@@ -29,7 +30,6 @@ from ..._recipes.loading.recipe import DeviceAccess, Recipe, State
 from ..._recipes.readiness.node_readiness import is_by_nodes, with_node_agent
 from ..._recipes.render import RenderFacts
 from ..._recipes.requirements import node_label_sets
-from ..._recipes.templates.render_facts import Group
 from ..._runs.context import RunContext
 from ..._schema.requests import ParameterGroup
 from ..record import record_spec, record_store
@@ -248,7 +248,7 @@ def render_facts(
     """
     made: dict[tuple[str, ...], dict[str, NodeGroup]] = {}
 
-    def coarse(group: Group, per: Sequence[str]) -> Group:
+    def coarse(group: NodeGroup, per: Sequence[str]) -> NodeGroup:
         facets = tuple(per)
         if facets not in made:
             own = {each.id: each for each in discovery.coarse(facets)}
@@ -270,7 +270,7 @@ def render_facts(
         coarse=coarse,
         pool_options=prepared.pool_options,
         taints=prepared.taints,
-        driver_toolkits=cluster.get("driver_toolkits") or {},
+        driver_toolkits=part(cluster, "driver_toolkits"),
         runtime=runtime_facts(
             client,
             prepared.recipe,

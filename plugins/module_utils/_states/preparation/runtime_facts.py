@@ -10,6 +10,7 @@ from typing import Any
 
 from ..._cluster.api_client.client import Client
 from ..._cluster.api_client.rights import CLUSTER, Right
+from ..._json import part
 from ..._recipes.loading.recipe import Recipe
 
 PUSH_SECRET, OS_IMAGE = "pushSecretName", "osImageURL"
@@ -42,7 +43,7 @@ def runtime_facts(
     if asked.reads(PUSH_SECRET) and namespace not in made:
         found[PUSH_SECRET] = _push_secret(client, namespace)
     if asked.reads(OS_IMAGE):
-        data = _get(client, "ConfigMap", *_MACHINE_CONFIG).get("data") or {}
+        data = part(_get(client, "ConfigMap", *_MACHINE_CONFIG), "data")
         found[OS_IMAGE] = next((str(data[key]) for key in _IMAGE_KEYS if data.get(key)), "")
     return found
 

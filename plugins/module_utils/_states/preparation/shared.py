@@ -11,6 +11,7 @@ from typing import Any
 
 from ..._cluster.api_client.client import Client
 from ..._errors import EnablementError
+from ..._json import part
 from ..._nodes.discovery import Discovery
 from ..record.crd import API_VERSION, KIND, RECORD
 from .prepare import Prepared
@@ -25,7 +26,7 @@ def refuse_shared(client: Client, prepared: Prepared, discovery: Discovery) -> N
         return
     ours = {node for group in discovery.node_groups for node in group.nodes}
     for record in client.list(RECORD).items:
-        name, spec = record["metadata"]["name"], record.get("spec") or {}
+        name, spec = record["metadata"]["name"], part(record, "spec")
         if name == prepared.recipe.name:
             continue
         both = _common(prepared, spec)

@@ -14,7 +14,7 @@ from ..._cluster.api_objects.changes import Change
 from ..._cluster.api_objects.labels import DOMAIN
 from ..._cluster.api_objects.merging import patched, together, undoing
 from ..._cluster.api_objects.objects import ObjectKey, without_noise
-from ..._json import Obj
+from ..._json import Obj, part
 
 Adopted = Mapping[ObjectKey, Obj]
 
@@ -23,7 +23,7 @@ ANNOTATION = f"{DOMAIN}/adopted"
 
 def read(record: Mapping[str, Any] | None) -> dict[ObjectKey, Obj]:
     """Object -> the merge patch that gives it back."""
-    annotations = ((record or {}).get("metadata") or {}).get("annotations") or {}
+    annotations = part(record or {}, "metadata", "annotations")
     try:
         found = json.loads(annotations.get(ANNOTATION) or "[]")
         return {ObjectKey(*entry["object"]): dict(entry["patch"]) for entry in found}

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Any
 
-from ..._json import Obj
+from ..._json import Obj, part
 
 # Of a build that failed; see builds.memory.
 _FAILURE = ("phase", "reason", "attempts", "retry")
@@ -27,7 +27,7 @@ _KEYS = ("state", "group", "kernel", "image", "inputs", "problem", "failed")
 
 def read(record: Mapping[str, Any] | None) -> list[Obj]:
     """The entries of a record, in its order."""
-    found = ((record or {}).get("status") or {}).get("images") or []
+    found = part(record or {}, "status").get("images") or []
     return [dict(entry) for entry in found]
 
 

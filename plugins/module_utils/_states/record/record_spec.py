@@ -17,7 +17,7 @@ from ..._cluster.api_objects.labels import (
     APPLYSET_TOOLING_ANNOTATION,
     DOMAIN,
 )
-from ..._json import Obj
+from ..._json import Obj, part
 from ..._nodes.pools import NodePool
 from ..._nodes.selectors import LabelSet, label_selector
 from ..._nodes.taints import Taint
@@ -78,7 +78,7 @@ def _differing_options(recipe: Recipe, options: Mapping[str, Any]) -> Obj:
 def state_kinds(record: Mapping[str, Any] | None) -> dict[str, list[str]]:
     """For each state the kinds ("apps/v1/DaemonSet") that it has ever applied, as the record
     remembers them."""
-    annotations = ((record or {}).get("metadata") or {}).get("annotations") or {}
+    annotations = part(record or {}, "metadata", "annotations")
     try:
         found = json.loads(annotations.get(KINDS_ANNOTATION) or "{}")
     except ValueError:
@@ -88,13 +88,13 @@ def state_kinds(record: Mapping[str, Any] | None) -> dict[str, list[str]]:
 
 def made_namespaces(record: Mapping[str, Any] | None) -> list[str]:
     """The namespaces that did not exist before this special resource was enabled."""
-    annotations = ((record or {}).get("metadata") or {}).get("annotations") or {}
+    annotations = part(record or {}, "metadata", "annotations")
     return [name for name in (annotations.get(MADE_NAMESPACES_ANNOTATION) or "").split(",") if name]
 
 
 def namespaces(record: Mapping[str, Any] | None) -> list[str]:
     """The namespaces that hold objects of this special resource."""
-    annotations = ((record or {}).get("metadata") or {}).get("annotations") or {}
+    annotations = part(record or {}, "metadata", "annotations")
     return [
         name for name in (annotations.get(APPLYSET_NAMESPACES_ANNOTATION) or "").split(",") if name
     ]

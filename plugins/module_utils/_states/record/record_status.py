@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from ..._cluster.api_objects.object_conditions import condition
-from ..._json import Obj
+from ..._json import Obj, part
 from ..._times import seconds
 
 WORST_NODES = 10
@@ -88,7 +88,7 @@ def with_proven(status: Obj, report: Mapping[str, Any], spec: Mapping[str, Any],
     """
     if not report["ready"] or report["restarts_pending"] or report["upgrades"]:
         return status
-    before = status.get("proven") or {}
+    before = part(status, "proven")
     found = _asked_for(status, spec)
     if found == {name: value for name, value in before.items() if name != "since"}:
         return {**status, "proven": before}
@@ -97,9 +97,9 @@ def with_proven(status: Obj, report: Mapping[str, Any], spec: Mapping[str, Any],
 
 def _asked_for(status: Obj, spec: Mapping[str, Any]) -> Obj:
     """What a rollback would ask for again."""
-    versions = status.get("versions") or {}
+    versions = part(status, "versions")
     return {
-        "options": spec.get("options") or {},
+        "options": part(spec, "options"),
         "pools": spec.get("pools") or [],
         "images": status.get("images") or [],
         **{name: versions[name] for name in ("recipe", "driver") if name in versions},

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ..._cluster.api_client.client import Client
-from ..._json import Obj
+from ..._json import Obj, part
 
 # On a DaemonSet's revisions and pods (kubernetes/staging/src/k8s.io/api/apps/v1/types.go).
 REVISION_LABEL = "controller-revision-hash"
@@ -33,4 +33,4 @@ def newest_revision(revisions: Iterable[Obj], uid: str) -> Obj | None:
 
 def revision_hash(revision: Obj) -> str:
     """What pods of this version carry as their label controller-revision-hash."""
-    return str((revision["metadata"].get("labels") or {}).get(REVISION_LABEL, ""))
+    return str(part(revision["metadata"], "labels").get(REVISION_LABEL, ""))

@@ -6,11 +6,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import pytest
 
+from ansible_collections.hardware.enablement.plugins.module_utils._nodes.groups import NodeGroup
 from ansible_collections.hardware.enablement.plugins.module_utils._recipes.loading.load import load
 from ansible_collections.hardware.enablement.plugins.module_utils._recipes.loading.options import (
     resolve,
@@ -148,37 +148,23 @@ FILES = {
 }
 
 
-@dataclass(frozen=True)
-class Group:
-    """A kernel group, as rendering sees it."""
-
-    id: str
-    kernel: str
-    os_id: str = "ubuntu"
-    os_version: str = "24.04"
-    arch: str = "amd64"
-    os_build: str = ""
-    runtime: str = ""
-    runtime_major: str = ""
-    preinstalled: bool = False
-    pool: str = ""
-    held: tuple[Mapping[str, Any], ...] = ()
-    per: tuple[str, ...] = ("kernel",)
-
-    @property
-    def kernel_label(self) -> str:
-        """What NFD writes into a label."""
-        return self.kernel.replace("+", "_")
-
-    @property
-    def terms(self) -> list[dict[str, Any]]:
-        """A selection by label."""
-        return [
-            {"matchExpressions": [{"key": LABEL, "operator": "In", "values": [self.kernel_label]}]}
-        ]
+def _group(name: str, kernel: str) -> NodeGroup:
+    """A group by kernel, selected by a label."""
+    label = kernel.replace("+", "_")
+    term = {"matchExpressions": [{"key": LABEL, "operator": "In", "values": [label]}]}
+    return NodeGroup(
+        name,
+        ("kernel",),
+        kernel,
+        label,
+        os_id="ubuntu",
+        os_version="24.04",
+        arch="amd64",
+        terms=(term,),
+    )
 
 
-OLD, NEW = Group("5-15-0-1-aaaaaa", "5.15.0-1+fips"), Group("6-8-0-2-bbbbbb", "6.8.0-2-generic")
+OLD, NEW = _group("5-15-0-1-aaaaaa", "5.15.0-1+fips"), _group("6-8-0-2-bbbbbb", "6.8.0-2-generic")
 
 
 @pytest.fixture(name="files")
@@ -188,7 +174,7 @@ def _files() -> dict[str, str]:
 
 
 @pytest.fixture(name="groups")
-def _groups() -> tuple[Group, Group]:
+def _groups() -> tuple[NodeGroup, NodeGroup]:
     """Two kernel groups."""
     return OLD, NEW
 

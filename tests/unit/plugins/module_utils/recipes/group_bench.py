@@ -166,7 +166,7 @@ class Bench:
             options=resolve(self.recipe, given),
             groups=self.groups,
             applyset_id="",
-            coarse=self._coarse,  # type: ignore[arg-type]
+            coarse=self._coarse,
             pool_options={
                 each.name: of_pool(self.recipe, each.name, given, each.options) for each in pools
             },

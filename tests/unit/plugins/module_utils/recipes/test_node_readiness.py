@@ -217,7 +217,7 @@ class TestAgent:
             recipe, facts_for, groups=(NEW, OLD), given={"replicas": 3}
         ).configuration
 
-        assert [group.terms for group in configuration.groups] == [OLD.terms, NEW.terms]
+        assert [group.terms for group in configuration.groups] == [list(OLD.terms), list(NEW.terms)]
         for group in configuration.groups:
             # What the node is to say itself is no condition for saying so.
             ((state, (condition,)),) = group.conditions.items()
