@@ -16,12 +16,11 @@ from .context import RunContext
 
 @dataclass(frozen=True)
 class Task(Generic[Request]):
-    """request: the dataclass that holds the parameters. None: the core takes them as they are."""
+    """request: the dataclass that holds the parameters."""
 
-    request: type[Request] | None
+    request: type[Request]
     core: Callable[[Request, RunContext], Obj]
 
     def run(self, params: Mapping[str, Any], context: RunContext) -> Obj:
         """The result of the core. params: checked by the module's argument specification."""
-        request: Any = params if self.request is None else make_request(self.request, params)
-        return self.core(request, context)
+        return self.core(make_request(self.request, params), context)

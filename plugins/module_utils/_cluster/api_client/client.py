@@ -15,7 +15,6 @@ from typing import Any, TypeVar
 
 from ..._errors import InvalidInput
 from ..._json import Obj
-from ..._schema.requests import make_request
 from ..api_objects.changes import as_stored, contains
 from ..api_objects.kinds import Kind
 from ..api_objects.labels import FIELD_MANAGER
@@ -286,14 +285,12 @@ class Client(ObjectReader):
         return kind
 
 
-def connect(request: ConnectionRequest | Mapping[str, Any]) -> Client:
+def connect(request: ConnectionRequest) -> Client:
     """A client from a task's connection options and K8S_AUTH_* variables.
 
     Sends nothing, unless cluster_uid says which cluster it has to be: raises EnablementError where
     it is another one.
     """
-    if not isinstance(request, ConnectionRequest):
-        request = make_request(ConnectionRequest, request)
     client = Client(ApiTransport(open_connection(request)))
     if request.cluster_uid:
         refuse_other(client, request.cluster_uid)
