@@ -43,6 +43,7 @@ ALWAYS = (
     "tests/cluster/",
     "tests/gates/",
     "tests/integration/play_server.py",
+    "tests/integration/plays.py",
 )
 # Written by the gates for who comes next; it is about the others.
 RESULTS = "tests/gates/passed.json"
@@ -57,6 +58,8 @@ NAMED_FILES = (
     "extensions/eda/",
     "docs/",
 )
+FQCN = "hardware.enablement."
+_FQCN = re.compile(r"hardware\.enablement\.(\w+)")
 _NAMED = re.compile(r"hardware\.enablement\.(\w+)|\b(tests\.\w[\w.]*)|([\w.-]+\.\w+)\b")
 # Of what is not Python, these say what else is used.
 _NAMING = re.compile(
@@ -103,9 +106,16 @@ class Repository:
             yield from self._imports(name)
             yield from self._data_beside(name)
             if name.startswith("tests/"):
-                yield from self._named_in(_texts_of_python(self._read(name)))
+                texts, keys = _texts_of_python(self._read(name))
+                yield from self._named_in(texts)
+                yield from self._recipes_named(keys)
         elif _NAMING.match(name):
-            yield from self._named_in(_texts_of_yaml(self._read(name)))
+            for text in _texts_of_yaml(self._read(name)):
+                yield from self._by_name.get(text.removeprefix(FQCN).rpartition("/")[2], ())
+        elif name.startswith("docs/"):
+            # Tests run what guides say.
+            for plugin in _FQCN.findall(self._read(name)):
+                yield from self._by_name.get(plugin, ())
 
     @cached_property
     def _known(self) -> dict[str, set[str]]:
@@ -141,6 +151,12 @@ class Repository:
             for plugin, module, file in _NAMED.findall(text):
                 yield from self._by_name.get(plugin or file, ())
                 yield from _files_of_module(module)
+
+    def _recipes_named(self, texts: Iterable[str]) -> Iterator[str]:
+        """An object's `status` is not the playbook, but recipes are keys of tables."""
+        for text in texts:
+            found = self._by_name.get(text, ())
+            yield from (name for name in found if name.startswith(("recipes/", "tests/recipes/")))
 
     @cached_property
     def _by_folder(self) -> dict[str, list[str]]:
@@ -183,19 +199,33 @@ def _files_of_module(module: str) -> tuple[str, ...]:
     return (f"{path}.py", f"{path}/__init__.py", f"{path}/__main__.py")
 
 
-def _texts_of_python(source: str) -> Iterator[str]:
-    for node in ast.walk(ast.parse(source)):
+def _texts_of_python(source: str) -> tuple[list[str], list[str]]:
+    """The texts of a file: those that are no keys of mappings, and those that are."""
+    tree = ast.parse(source)
+    key_nodes = {id(key) for node in ast.walk(tree) for key in _keys_in(node)}
+    texts, keys = list[str](), list[str]()
+    for node in ast.walk(tree):
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
-            yield node.value
+            (keys if id(node) in key_nodes else texts).append(node.value)
+    return texts, keys
+
+
+def _keys_in(node: ast.AST) -> Iterable[ast.AST | None]:
+    if isinstance(node, ast.Subscript):
+        return [node.slice]
+    if isinstance(node, ast.Dict):
+        return node.keys
+    if isinstance(node, ast.Call) and getattr(node.func, "attr", "") in ("get", "pop"):
+        return node.args[:1]
+    return ()
 
 
 def _texts_of_yaml(source: str) -> Iterator[str]:
-    """The scalars; of what is no YAML (templates, Ansible's own tags, prose) all words too."""
-    yield source
+    """The scalars; of what is no YAML (templates, Ansible's own tags) all words."""
     try:
         yield from _scalars(list(yaml.safe_load_all(source)))
     except yaml.YAMLError:
-        yield from re.findall(r"[\w-]+", source)
+        yield from re.findall(r"[\w.-]+", source)
 
 
 def _scalars(value: Any) -> Iterator[str]:
