@@ -109,24 +109,42 @@ class Build:
 
 
 @dataclass(frozen=True)
+class ImageSource:
+    """Where the images of a state come from, one for each group of nodes; a state may have none.
+
+    templates: of image references, of which the first counts that gives something and, where images
+    are looked up, is there. labels: templates of labels that such an image may have, but not with
+    another value. lookup: template of where it is looked up ("": not at all, unless it is built).
+    build: how one is made where there is none yet. fallback: the state's objects build a driver's
+    image in the cluster, for those kernels only whose image is not in its registry. todo: template
+    of what a person can do for a kernel that has none.
+    """
+
+    templates: tuple[str, ...] = ()
+    labels: Mapping[str, str] = field(default_factory=dict)
+    lookup: str = ""
+    build: Build | None = None
+    fallback: bool = False
+    todo: str = ""
+
+    @property
+    def are_known(self) -> bool:
+        """Whether the state says of its images what they are, or how they are built."""
+        return bool(self.templates or self.build)
+
+
+@dataclass(frozen=True)
 class State:
     """One step of a stack.
 
     begin: what acts at once (a Deployment, say) comes when the first node has proven what the state
     requires, or when all nodes have, or have ended otherwise. per: the facets that its groups of
     nodes are told apart by (PER), none where it is for the whole cluster. enabled names the bool
-    option that turns the state on, or is a template that says so ("": always on). image are
-    templates of image references of a group, of which the first counts that gives something and,
-    where images are looked up, is there (none: the state resolves none), image_labels templates of
-    labels that such an image may have, but not with another value, build how an image is made where
-    there is none yet. lookup is a template of where it is looked up ("": not at all, unless it is
-    built). fallback: its objects build a driver's image in the cluster, for those kernels only
-    whose image is not in its registry. no_image is a template of what a person can do for a kernel
-    that has none. placement says where the pods of Deployments and the like run: on the nodes with
-    the "hardware", or "anywhere". removed_first: whether what it owns is removed, and gone, before
-    the rest. gates: whether pods of what requires it wait for a node's label.
-    timeout is in seconds per node. validate are the proofs of the deployed state, disabled_validate those that
-    hold when it is disabled.
+    option that turns the state on, or is a template that says so ("": always on). placement says
+    where the pods of Deployments and the like run: on the nodes with the "hardware", or "anywhere".
+    removed_first: whether what it owns is removed, and gone, before the rest. gates: whether pods of
+    what requires it wait for a node's label. timeout is in seconds per node. validate are the proofs
+    of the deployed state, disabled_validate those that hold when it is disabled.
     """
 
     name: str
@@ -137,12 +155,7 @@ class State:
     per: tuple[str, ...] = ()
     enabled: str = ""
     assets: tuple[Asset, ...] = ()
-    image: tuple[str, ...] = ()
-    image_labels: Mapping[str, str] = field(default_factory=dict)
-    lookup: str = ""
-    build: Build | None = None
-    fallback: bool = False
-    no_image: str = ""
+    images: ImageSource = field(default_factory=ImageSource)
     placement: str = "hardware"
     removed_first: bool = False
     gates: bool = True
