@@ -83,7 +83,11 @@ def _rights(checked: Checked, types: ApiTypes) -> list[Obj]:
     recipe is wrong."""
     if checked.recipe is None or checked.errors:
         return []
-    looked_up = [state for state in checked.recipe.states.values() if state.lookup or state.build]
+    looked_up = [
+        state
+        for state in checked.recipe.states.values()
+        if state.images.lookup or state.images.build
+    ]
     namespace = default_namespace(checked.recipe)
     return rules(
         needed_rights(checked.recipe, checked.objects, types, namespace, looked_up=looked_up)

@@ -94,7 +94,7 @@ def groups_with_images(recipe: Recipe, discovery: Discovery) -> set[str]:
     return {
         group.id
         for state in recipe.states.values()
-        if state.image or state.build or state.fallback
+        if state.images.are_known or state.images.fallback
         for group in discovery.coarse(state.per)
     }
 
@@ -173,7 +173,7 @@ class _ImageSearch:
 
     def _source(self, state: State) -> str:
         """From where a state's images are looked up."""
-        return self.request.lookup.lookup_from or state.lookup
+        return self.request.lookup.lookup_from or state.images.lookup
 
     def _resolve(self, state: State) -> list[Resolution]:
         settings = build_settings(self.request.build, self.prepared, state)
@@ -182,7 +182,7 @@ class _ImageSearch:
         groups = [group for group in self.discovery.coarse(state.per) if self._is_on(state, group)]
         find = self.access.find(self._source(state), own, groups, self.guard.before_write)
         known = image_entries.by_group(self.record, state.name)
-        if state.fallback:
+        if state.images.fallback:
             return self._with_fallback(state, groups, find, known)
         secrets = NamespaceSecrets(self.client, settings.scope.namespace)
         bases = BaseLookup(find, self._bases.setdefault(self._source(state), {}))

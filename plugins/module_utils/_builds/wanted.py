@@ -55,7 +55,7 @@ class BuildInputs:
                 ForeignImage(image, self._labels(image, group, templates))
                 for image in named_images(self.recipe, self.state, self.facts, group, templates)
             ],
-            todo=self._text(self.state.no_image, "no_image", group, templates),
+            todo=self._text(self.state.images.todo, "no_image", group, templates),
         )
         build = render_build(self.recipe, self.state, self.facts, group)
         if build is None:
@@ -107,7 +107,7 @@ class BuildInputs:
         does not count."""
         labels = {
             name: self._text(value, f"image_labels.{name}", group, templates, reference=image)
-            for name, value in self.state.image_labels.items()
+            for name, value in self.state.images.labels.items()
         }
         return {name: value for name, value in labels.items() if value}
 

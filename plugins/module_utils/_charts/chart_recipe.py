@@ -91,7 +91,7 @@ def recipe_of(
         state.name: {file for each in state.assets for file in each.files}
         for state in states.values()
     }
-    fallbacks = [assets[state.name] for state in states.values() if state.fallback]
+    fallbacks = [assets[state.name] for state in states.values() if state.images.fallback]
     return Recipe(
         name=name,
         recipe=name,

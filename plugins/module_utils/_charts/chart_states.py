@@ -13,7 +13,7 @@ from typing import Any
 
 from .._errors import InvalidInput
 from .._proofs.proof import Proof
-from .._recipes.loading.recipe import Asset, State
+from .._recipes.loading.recipe import Asset, ImageSource, State
 from .recipe_files import NUMBERED
 from .sro_annotations import STATE, in_text
 from .vendor_builds import is_fallback
@@ -25,8 +25,7 @@ TIMEOUT_S = 1800
 HOOKS = ("pre-install", "post-install")
 # Its role looks the images up.
 _FALLBACK: Mapping[str, Any] = {
-    "lookup": "controller",
-    "fallback": True,
+    "images": ImageSource(lookup="controller", fallback=True),
     "validate": (Proof("image"),),
 }
 

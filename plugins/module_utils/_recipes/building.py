@@ -67,7 +67,7 @@ def render_build(
 
     Raises InvalidInput where the options leave out what a build cannot do without.
     """
-    build = state.build
+    build = state.images.build
     if build is None or (build.enabled and not facts.options_of(group)[build.enabled]):
         return None
     templates = Templates(recipe.files, recipe.source)

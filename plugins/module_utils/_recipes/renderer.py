@@ -147,7 +147,7 @@ class StateRenderer:
 
     def images(self) -> dict[str, str]:
         """The state's own image per id of its groups, of those where it is enabled."""
-        if not (self._state.image or self._state.build):
+        if not self._state.images.are_known:
             return {}
         return {
             own.id: self._variables.image_of(self._state, finest)

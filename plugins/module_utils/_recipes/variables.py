@@ -196,7 +196,7 @@ def image_states(recipe: Recipe, state: State) -> list[State]:
     found, left = [], [state.name]
     for name in left:
         current = recipe.states[name]
-        if current.image or current.build:
+        if current.images.are_known:
             found.append(current)
         left += [required for required in current.requires if required not in left]
     return found
@@ -262,7 +262,7 @@ def named_image(
     named = named_images(recipe, state, facts, group, templates)
     if named:
         return named[0]
-    return "" if state.build else _refuse_none(recipe, state, facts, group, templates)
+    return "" if state.images.build else _refuse_none(recipe, state, facts, group, templates)
 
 
 def named_images(
@@ -272,7 +272,9 @@ def named_images(
     give nothing."""
     path = f"recipe.yml, states.{state.name}.image"
     variables = _variables(recipe, state, facts, group)
-    rendered = [templates.render_text(image, path, variables).strip() for image in state.image]
+    rendered = [
+        templates.render_text(image, path, variables).strip() for image in state.images.templates
+    ]
     return [_checked(image, recipe, state, group) for image in dict.fromkeys(rendered) if image]
 
 
@@ -287,7 +289,7 @@ def _refuse_none(
 ) -> NoReturn:
     """Say that nothing names an image, and what the recipe says can be done."""
     path = f"recipe.yml, states.{state.name}.no_image"
-    todo = templates.render_text(state.no_image, path, _variables(recipe, state, facts, group))
+    todo = templates.render_text(state.images.todo, path, _variables(recipe, state, facts, group))
     raise InvalidInput(
         f"state {state.name} has no image for group {group.id}",
         where=_place(recipe, state),

@@ -26,6 +26,20 @@ KINDS = ((NEW, RESOURCE), (OLD, RESOURCE), (NEW, MODULE))
 ENABLE, DISABLE, LEAVE = "enable", "disable", "leave"
 _STATES = {"": ENABLE, "Managed": ENABLE, "Force": ENABLE, "Unmanaged": LEAVE, "Removed": DISABLE}
 _FOLDER, _ARTIFACT, _VERSIONED = "file://", "oci://", ("https://", "cm://")
+_ACCOUNTS = (
+    "accounts and authorities are those of hardware_enablement_registry_auth_file and"
+    " hardware_enablement_registry_ca, none of the custom resource's"
+)
+_TO_NAME = "the folder that holds it, named by hardware_enablement_recipe_dir"
+_PLACES = "file:///..., cm://namespace/name, https://..., oci://... with a version"
+# By API version: the key that does not lead to a recipe's folder, and what would.
+_FOLDERS = {
+    OLD: ("metadata.name", f"a recipe of that name in {_TO_NAME}"),
+    NEW: (
+        "spec.chart.repository.url",
+        f"{_PLACES}, or a chart fetched from elsewhere, and {_TO_NAME}",
+    ),
+}
 # What SRO wanted in set, since it is an embedded object.
 _OF_OBJECTS = ("apiVersion", "kind")
 
@@ -108,25 +122,19 @@ def request_of(documents: list[Any], where: str, recipe_dir: str = "") -> SroReq
         problems.add("", expected, f"{len(documents)} objects")
         _refuse(problems)
     resource = documents[0]
-    what = (str(resource.get("apiVersion")), str(resource.get("kind")))
+    api_version, kind = str(resource.get("apiVersion")), str(resource.get("kind"))
     name, spec = (resource.get("metadata") or {}).get("name"), resource.get("spec") or {}
-    if what in _SPECS:
+    if (api_version, kind) in _SPECS:
         _NAME.check(name, "metadata.name", problems)
-        _SPECS[what].check(spec, "spec", problems)
+        _SPECS[api_version, kind].check(spec, "spec", problems)
     else:
         known = " or ".join(f"{kind} ({api})" for api, kind in KINDS)
-        problems.add("", known, f"{what[1]} ({what[0]})")
+        problems.add("", known, f"{kind} ({api_version})")
     _refuse(problems)
-    read = _numbered if what[0] == OLD else _chart
+    read = _numbered if api_version == OLD else _chart
     request = read(str(name), spec, problems)
     if not recipe_dir and not request.recipe_dir and request.action == ENABLE:
-        folder = "the folder that holds it, named by hardware_enablement_recipe_dir"
-        if what[0] == OLD:
-            problems.add("metadata.name", f"a recipe of that name in {folder}", "no folder")
-        else:
-            places = "file:///..., cm://namespace/name, https://..., oci://... with a version"
-            expected = f"{places}, or a chart fetched from elsewhere, and {folder}"
-            problems.add("spec.chart.repository.url", expected, "none of these")
+        problems.add(*_FOLDERS[api_version], "no folder" if api_version == OLD else "none of these")
     _refuse(problems)
     return request
 
@@ -193,23 +201,31 @@ def _options(values: Mapping[str, Any] | None) -> Obj:
 def _notes(
     spec: Mapping[str, Any], chart: Mapping[str, Any], repository: Mapping[str, Any]
 ) -> list[str]:
-    found = []
-    if chart.get("version") and str(repository.get("url") or "").startswith(_FOLDER):
-        found.append("chart.version: the chart that lies there is used, whatever its version")
-    if spec.get("debug"):
-        found.append(
-            "debug: run with --diff -vv to see what is applied; values of Secrets are never shown"
-        )
-    if spec.get("forceUpgrade") or chart.get("tags"):
-        found.append("forceUpgrade and tags: the operator never read them, nor does a run")
-    if any(repository.get(name) for name in _ACCESS):
-        found.append(
-            "repository: accounts and authorities are those of hardware_enablement_registry_auth_file and"
-            " hardware_enablement_registry_ca, none of the custom resource's"
-        )
-    if spec.get("watch"):
-        found.append("watch: runs are started by events or by a schedule, see docs/admin/events.md")
-    return found
+    """What is another way here, a sentence each."""
+    is_folder = str(repository.get("url") or "").startswith(_FOLDER)
+    notes = (
+        (
+            chart.get("version") and is_folder,
+            "chart.version: the chart that lies there is used, whatever its version",
+        ),
+        (
+            spec.get("debug"),
+            "debug: run with --diff -vv to see what is applied; values of Secrets are never shown",
+        ),
+        (
+            spec.get("forceUpgrade") or chart.get("tags"),
+            "forceUpgrade and tags: the operator never read them, nor does a run",
+        ),
+        (
+            any(repository.get(name) for name in _ACCESS),
+            f"repository: {_ACCOUNTS}",
+        ),
+        (
+            spec.get("watch"),
+            "watch: runs are started by events or by a schedule, see docs/admin/events.md",
+        ),
+    )
+    return [note for applies, note in notes if applies]
 
 
 def _numbered(name: str, spec: Mapping[str, Any], problems: Problems) -> SroRequest:

@@ -71,9 +71,7 @@ class ApplyResult:
     def _images(self) -> dict[str, str] | None:
         """The images by group; None where none of the states has any."""
         states = self._recipe.states
-        of_groups = [
-            name for name in self._planner.names if states[name].image or states[name].build
-        ]
+        of_groups = [name for name in self._planner.names if states[name].images.are_known]
         if not of_groups:
             return None
         found: dict[str, str] = {}

@@ -62,7 +62,7 @@ def test_images_are_looked_up_and_proven_only_where_somebody_says_so(
     nvidia_gpu: Any, options: dict[str, Any], lookup: str
 ) -> None:
     state = state_of(nvidia_gpu(**options))
-    assert state.lookup == lookup
+    assert state.images.lookup == lookup
     assert [proof.kind for proof in state.validate] == (["image"] if lookup == "controller" else [])
 
 

@@ -70,7 +70,7 @@ def needed_rights(
     modules = [
         *_ENGINE,
         *(_LOOKUPS if looked_up else ()),
-        *(() if all(state.fallback for state in looked_up) else _BUILDS),
+        *(() if all(state.images.fallback for state in looked_up) else _BUILDS),
     ]
     found = [right for module in modules for right in module.RIGHTS]
     found += object_rights(objects, types, namespace)

@@ -117,7 +117,9 @@ def _rights_of(
     namespace = request.namespace or default_namespace(checked.recipe)
     recipe, objects = checked.recipe, checked.objects
     if request.any_options:
-        looked_up = [state for state in recipe.states.values() if state.lookup or state.build]
+        looked_up = [
+            state for state in recipe.states.values() if state.images.lookup or state.images.build
+        ]
         objects = checked.all_objects
     else:
         recipe = settled(recipe, resolve(recipe, request.options, complete=False))

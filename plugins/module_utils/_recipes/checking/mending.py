@@ -12,7 +12,7 @@ from typing import Any
 
 from ..._proofs.proof import Proof
 from ..._schema.problems import Problem
-from ..loading.recipe import Recipe
+from ..loading.recipe import Recipe, State
 from ..templates.manifests import copy_of
 from .locating import steps_of
 from .variants import SAMPLE
@@ -43,21 +43,24 @@ def without_text(recipe: Recipe, path: str) -> Recipe | None:
     steps = steps_of(path)
     if len(steps) < 3 or steps[0] != "states" or steps[1] not in recipe.states:
         return None
-    name, key = str(steps[1]), steps[2]
+    state = recipe.states[str(steps[1])]
+    mended = replace(state, **_changes(state, steps))
+    return (
+        replace(recipe, states={**recipe.states, state.name: mended}) if mended != state else None
+    )
+
+
+def _changes(state: State, steps: Sequence[str | int]) -> dict[str, Any]:
+    """What the state has instead of a text: any other proof, no switch, any image."""
+    key = str(steps[2])
     if key in _PROOFS and len(steps) > 3:
-        proofs, index = getattr(recipe.states[name], str(key)), int(steps[3])
-        changes: dict[str, Any] = {
-            str(key): (*proofs[:index], Proof(_ANY_PROOF), *proofs[index + 1 :])
-        }
-    elif key == "enabled":
-        changes = {"enabled": ""}
-    elif key == "image":
-        changes = {"image": (f"{SAMPLE}/image:1",)}
-    else:
-        return None
-    state = recipe.states[name]
-    mended = replace(state, **changes)
-    return replace(recipe, states={**recipe.states, name: mended}) if mended != state else None
+        proofs, index = getattr(state, key), int(steps[3])
+        return {key: (*proofs[:index], Proof(_ANY_PROOF), *proofs[index + 1 :])}
+    if key == "enabled":
+        return {"enabled": ""}
+    if key == "image":
+        return {"images": replace(state.images, templates=(f"{SAMPLE}/image:1",))}
+    return {}
 
 
 def _remove(value: Any, path: Sequence[str | int]) -> None:

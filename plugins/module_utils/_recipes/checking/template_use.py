@@ -73,9 +73,9 @@ def unused_files(recipe: Recipe, uses: Uses) -> list[str]:
         named = [name for name, _line in use.included]
         used.update(recipe.files if None in named else [name for name in named if name])
     contexts = tuple(
-        f"{s.build.context.strip('/')}/"
+        f"{s.images.build.context.strip('/')}/"
         for s in recipe.states.values()
-        if s.build and s.build.context
+        if s.images.build and s.images.build.context
     )
     return [
         path
@@ -115,8 +115,8 @@ def _named_files(recipe: Recipe) -> Iterator[str]:
 def _files_of(state: State) -> Iterator[str]:
     for asset in state.assets:
         yield from asset.files
-    if state.build and state.build.containerfile:
-        yield state.build.containerfile
+    if state.images.build and state.images.build.containerfile:
+        yield state.images.build.containerfile
     for proof in (*state.validate, *state.disabled_validate):
         if proof.kind == "workload":
             yield str(proof.spec["pod"])
@@ -155,7 +155,7 @@ def _readers(recipe: Recipe, files: Mapping[str, TemplateUse]) -> dict[str, froz
             *_options_of(_files_of(state), files),
         }
         for required in all_required(recipe, name):
-            read.update(_options_in(recipe.states[required].image))
+            read.update(_options_in(recipe.states[required].images.templates))
         if name in recipe.remedies.states[:1]:
             read.update(_options_of(recipe.remedies.pods, files))
         for option in recipe.options if _EVERY in read else read:
@@ -170,8 +170,8 @@ _EVERY = "*"
 def _switches(state: State) -> Iterator[str]:
     proofs = (*state.validate, *state.disabled_validate)
     switches = [state.enabled, *(proof.enabled for proof in proofs)]
-    if state.build:
-        switches += [state.build.enabled, state.build.args_from]
+    if state.images.build:
+        switches += [state.images.build.enabled, state.images.build.args_from]
     yield from filter(None, switches)
 
 

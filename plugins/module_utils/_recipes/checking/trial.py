@@ -207,7 +207,7 @@ class Trials:
         """Whether a build gets all it needs is up to the user's options; the templates are the
         recipe's."""
         state = case.recipe.states[name]
-        for group in case.facts.groups if state.build else ():
+        for group in case.facts.groups if state.images.build else ():
             try:
                 render_build(case.recipe, state, case.facts, group)
             except TemplateError as error:

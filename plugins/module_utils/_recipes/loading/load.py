@@ -22,6 +22,7 @@ from .recipe import (
     Dependency,
     DeviceAccess,
     Git,
+    ImageSource,
     NodeObjects,
     Option,
     Recipe,
@@ -149,16 +150,22 @@ def _state(name: str, raw: Mapping[str, Any], files: Mapping[str, str]) -> State
         per=_per(raw.get("per", CLUSTER)),
         enabled=raw.get("enabled", ""),
         assets=_assets(raw.get("assets", ()), files),
-        image=_candidates(raw.get("image", ())),
-        image_labels=dict(raw.get("image_labels", {})),
-        lookup=raw.get("lookup", ""),
-        build=_build(raw["build"]) if "build" in raw else None,
-        no_image=raw.get("no_image", ""),
+        images=_images(raw),
         placement=raw.get("placement", State.placement),
         removed_first=raw.get("removed_first", State.removed_first),
         timeout=raw.get("timeout", State.timeout),
         validate=tuple(_proof(proof) for proof in raw.get("validate", ())),
         disabled_validate=tuple(_proof(proof) for proof in raw.get("disabled_validate", ())),
+    )
+
+
+def _images(raw: Mapping[str, Any]) -> ImageSource:
+    return ImageSource(
+        templates=_candidates(raw.get("image", ())),
+        labels=dict(raw.get("image_labels", {})),
+        lookup=raw.get("lookup", ""),
+        build=_build(raw["build"]) if "build" in raw else None,
+        todo=raw.get("no_image", ""),
     )
 
 

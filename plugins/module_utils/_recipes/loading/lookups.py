@@ -36,10 +36,10 @@ def settled_for_all(
     found = settled(recipe, options)
     for pool, each in pool_options.items():
         for state in settled(recipe, each).states.values():
-            if state.lookup != found.states[state.name].lookup:
+            if state.images.lookup != found.states[state.name].images.lookup:
                 raise InvalidInput(
                     f"state {state.name} cannot look its images up in another way in pool {pool}",
-                    why=f"that is {state.lookup} there and {found.states[state.name].lookup} elsewhere",
+                    why=f"that is {state.images.lookup} there and {found.states[state.name].images.lookup} elsewhere",
                     todo="give all nodes the same options about look-ups and builds",
                 )
     return found
@@ -48,24 +48,27 @@ def settled_for_all(
 def is_looked_up(state: State) -> bool:
     """Whether a state's images are looked up or built, instead of merely named; the state is of a
     settled recipe."""
-    return state.lookup not in ("", NEVER)
+    return state.images.lookup not in ("", NEVER)
 
 
 def _settled(recipe: Recipe, state: State, options: Mapping[str, Any]) -> State:
     lookup = _lookup(recipe, state, options)
+    images = replace(state.images, lookup=lookup)
     if lookup != NEVER:
-        return replace(state, lookup=lookup)
+        return replace(state, images=images)
     proofs = tuple(proof for proof in state.validate if proof.kind != image.KIND.name)
-    return replace(state, lookup=lookup, validate=proofs)
+    return replace(state, images=images, validate=proofs)
 
 
 def _lookup(recipe: Recipe, state: State, options: Mapping[str, Any]) -> str:
-    if not state.lookup:
-        return "controller" if state.build else NEVER
+    if not state.images.lookup:
+        return "controller" if state.images.build else NEVER
     path = f"recipe.yml, states.{state.name}.lookup"
     variables = {"options": Facts("options", options)}
     found = (
-        Templates(recipe.files, recipe.source).render_text(state.lookup, path, variables).strip()
+        Templates(recipe.files, recipe.source)
+        .render_text(state.images.lookup, path, variables)
+        .strip()
     )
     if found not in LOOKUPS:
         raise InvalidInput(

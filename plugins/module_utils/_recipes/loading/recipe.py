@@ -70,8 +70,7 @@ class Git:
 
 @dataclass(frozen=True)
 class Compile:
-    """How an image is made where only ordinary pods may run: compile in the base image, and add one
-    layer to it.
+    """What the Containerfile of a build compiles, and what comes of it.
 
     command: template of a shell command, run in the context; build arguments are its environment.
     output: the folder that it leaves there. into: the image's folder that it becomes. unsupported:
@@ -117,6 +116,31 @@ class Build:
 
 
 @dataclass(frozen=True)
+class ImageSource:
+    """Where the images of a state come from, one for each group of nodes; a state may have none.
+
+    templates: of image references, of which the first counts that gives something and, where images
+    are looked up, is there. labels: templates of labels that such an image may have, but not with
+    another value. lookup: template of where it is looked up ("": not at all, unless it is built).
+    build: how one is made where there is none yet. fallback: the state's objects build a driver's
+    image in the cluster, for those kernels only whose image is not in its registry. todo: template
+    of what a person can do for a kernel that has none.
+    """
+
+    templates: tuple[str, ...] = ()
+    labels: Mapping[str, str] = field(default_factory=dict)
+    lookup: str = ""
+    build: Build | None = None
+    fallback: bool = False
+    todo: str = ""
+
+    @property
+    def are_known(self) -> bool:
+        """Whether the state says of its images what they are, or how they are built."""
+        return bool(self.templates or self.build)
+
+
+@dataclass(frozen=True)
 class State:
     """One step of a stack.
 
@@ -126,15 +150,6 @@ class State:
     - per: the facets (FACETS in _nodes/groups.py) that tell its groups of nodes apart; empty for a
       state of the whole cluster
     - enabled: the bool option that turns it on, or a template that says so; "" for always
-    - image: templates of image references for a group. The first that renders to something counts;
-      where images are looked up, it also has to exist
-    - image_labels: templates of labels; an image that has one of them with another value does not
-      count
-    - lookup: a template of where images are looked up; "" for nowhere, unless the state builds them
-    - build: how an image is made where none was found
-    - fallback: its objects build a driver's image in the cluster, only for kernels whose image is
-      not in its registry
-    - no_image: a template of what a person can do for a kernel that has no image
     - placement: where pods of Deployments and the like run, on nodes with the "hardware" or
       "anywhere"
     - removed_first: its objects are removed, and gone, before those of other states
@@ -152,12 +167,7 @@ class State:
     per: tuple[str, ...] = ()
     enabled: str = ""
     assets: tuple[Asset, ...] = ()
-    image: tuple[str, ...] = ()
-    image_labels: Mapping[str, str] = field(default_factory=dict)
-    lookup: str = ""
-    build: Build | None = None
-    fallback: bool = False
-    no_image: str = ""
+    images: ImageSource = field(default_factory=ImageSource)
     placement: str = "hardware"
     removed_first: bool = False
     gates: bool = True

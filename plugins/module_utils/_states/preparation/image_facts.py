@@ -75,7 +75,7 @@ def _missing(
         group = facts.coarse(finest, state.per)
         own = group.id
         is_on = is_enabled(recipe, state, facts, finest, templates)
-        if state.fallback:
+        if state.images.fallback:
             # Where it is known that there is none, the state builds it.
             is_on = own not in found and bool(images_before_building(recipe, state, facts, group))
         if is_on and own not in (facts.images or {}) and not found.get(own):

@@ -56,7 +56,7 @@ def test_a_state_that_builds_for_the_drivers_of_another_is_a_fallback(
 ) -> None:
     texts = {f"templates/{name}.yaml": text for name, text in files.items()}
     states = states_of(texts, steps_of(templates_in(texts)))
-    assert states["s0000_a"].fallback is expected
+    assert states["s0000_a"].images.fallback is expected
     assert (states["s0000_a"].role == "state_driver_container") is expected
 
 

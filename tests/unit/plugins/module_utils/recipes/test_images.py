@@ -116,7 +116,7 @@ def test_the_first_counts_where_nothing_is_looked_up() -> None:
 
 def test_one_text_is_one_candidate() -> None:
     single = RECIPE.replace('image:\n      - "{{ options.precompiled }}"\n      - ', "image: ")
-    assert len(recipe(single).states["container"].image) == 1
+    assert len(recipe(single).states["container"].images.templates) == 1
 
 
 def test_an_empty_list_is_refused() -> None:

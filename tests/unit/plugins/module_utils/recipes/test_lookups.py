@@ -50,7 +50,7 @@ def test_only_what_is_looked_up_has_an_image_to_prove(
     files: dict[str, str], added: str, lookup: str
 ) -> None:
     state = state_of(files, added)
-    assert state.lookup == lookup
+    assert state.images.lookup == lookup
     assert is_looked_up(state) is (lookup != "never")
     assert [proof.kind for proof in state.validate] == ([] if lookup == "never" else ["image"])
 
@@ -59,7 +59,7 @@ def test_an_option_turns_look_ups_on(files: dict[str, str]) -> None:
     state = state_of(
         files, "    lookup: \"{{ 'node' if options.mode == 'fast' else 'never' }}\"\n", mode="fast"
     )
-    assert (state.lookup, len(state.validate)) == ("node", 1)
+    assert (state.images.lookup, len(state.validate)) == ("node", 1)
 
 
 def test_what_a_template_gives_is_looked_at(files: dict[str, str]) -> None:
