@@ -80,6 +80,22 @@ def builtin_scope(api_version: str, kind: str) -> bool | None:
 
 
 @dataclass(frozen=True)
+class ClusterApi:
+    """What the cluster's API has. served: each "group/version/Kind" ("version/Kind" for the core
+    group), as a set or a function. namespaced: whether a kind (api_version, kind) lives in
+    namespaces, None where that is not known: such an object stays as its template has it, unless the
+    state itself brings its CRD.
+    """
+
+    served: frozenset[str] | Callable[[str], bool] = frozenset()
+    namespaced: Callable[[str, str], bool | None] = builtin_scope
+
+    def serves(self, name: str) -> bool:
+        """Whether "group/version/Kind" is there."""
+        return name in self.served if isinstance(self.served, frozenset) else self.served(name)
+
+
+@dataclass(frozen=True)
 class RenderFacts:
     """Everything that is not in the recipe.
 
@@ -87,10 +103,7 @@ class RenderFacts:
     of the recipe's ApplySet ("": the label is left out). groups: the finest ones that the recipe
     asks for; coarse gives the group by fewer facets that one of them is a part of. pool_options:
     pool -> its options, complete. cluster: {"platform": "kubernetes" | "openshift", ...}, see
-    variables.py. driver_toolkits: build of RHCOS -> image. apis: the served "group/version/Kind"
-    ("version/Kind" for the core group), as a set or a function. namespaced: whether a kind
-    (api_version, kind) lives in namespaces, None where that is not known: such an object stays as
-    its template has it, unless the state itself brings its CRD. images: group's id -> image
+    variables.py. driver_toolkits: build of RHCOS -> image. images: group's id -> image
     reference, instead of what the recipe's image template gives. resolved: for states that look up
     or build their images, state -> id of a group of that state -> reference ("" for none); None
     where nothing is resolved and recipes are only checked. taints: what the pods have to tolerate.
@@ -101,9 +114,8 @@ class RenderFacts:
     options: Mapping[str, Any]
     groups: Sequence[Group]
     applyset_id: str
-    namespaced: Callable[[str, str], bool | None] = builtin_scope
+    api: ClusterApi = ClusterApi()
     cluster: Mapping[str, Any] = field(default_factory=lambda: {"platform": "kubernetes"})
-    apis: frozenset[str] | Callable[[str], bool] = frozenset()
     images: Mapping[str, str] | None = None
     resolved: Mapping[str, Mapping[str, str]] | None = None
     coarse: Callable[[Group, Sequence[str]], Group] = itself
