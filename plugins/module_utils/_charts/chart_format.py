@@ -340,5 +340,4 @@ class ChartFormat:
 def _is_served(api: str, facts: RenderFacts) -> bool:
     """Whether a cluster serves "group/version" or "group/version/Kind", as a chart asks for it."""
     name = f"{api}/{_SAMPLES[api]}" if api in _SAMPLES else api
-    apis = facts.apis
-    return name in apis if isinstance(apis, frozenset) else apis(name)
+    return facts.api.serves(name)

@@ -159,7 +159,7 @@ class StateRenderer:
         files: list[str] = []
         skipped: list[Skipped] = []
         for asset in self._state.assets:
-            if asset.needs_api and not self._serves(asset.needs_api):
+            if asset.needs_api and not self._facts.api.serves(asset.needs_api):
                 reason = f"the cluster does not serve {asset.needs_api}"
                 skipped += [
                     Skipped(self._path(path), reason, asset.needs_api) for path in asset.files
@@ -250,10 +250,6 @@ class StateRenderer:
             why="its file uses facts or options that differ between groups, so it is made once for each",
             todo="put {{ group.suffix }} into its name, or move it to a file that uses none of them",
         )
-
-    def _serves(self, api: str) -> bool:
-        apis = self._facts.apis
-        return api in apis if isinstance(apis, frozenset) else apis(api)
 
     def _injected(self, step: Callable[[Obj, inject.Context], Obj], item: _RenderedItem) -> Obj:
         return self._context.injected(step, item.manifest, item.group, item.source)

@@ -73,7 +73,7 @@ class StateContext:
                 self._scopes[kind] = spec.get("scope") == "Namespaced"
 
     def _namespaced(self, api_version: str, kind: str) -> bool | None:
-        known = self._facts.namespaced(api_version, kind)
+        known = self._facts.api.namespaced(api_version, kind)
         return self._scopes.get((api_version.rpartition("/")[0], kind)) if known is None else known
 
     def _new_context(self, group: NodeGroup | None) -> inject.Context:

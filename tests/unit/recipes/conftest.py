@@ -35,6 +35,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils._recipes.rende
     render_pod,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._recipes.templates.render_facts import (
+    ClusterApi,
     RenderedState,
     RenderFacts,
 )
@@ -172,10 +173,11 @@ def renderer(folder: Path) -> Render:
             groups=groups,
             coarse=coarse,
             applyset_id="applyset-test",
-            namespaced=lambda _, kind: kind not in CLUSTER_SCOPED,
             cluster={"platform": platform, **(cluster or {})},
             driver_toolkits=driver_toolkits or {},
-            apis=served if apis is None else apis,
+            api=ClusterApi(
+                served if apis is None else apis, lambda _, kind: kind not in CLUSTER_SCOPED
+            ),
             pool_options={
                 name: resolve(recipe, {**options, **own}) for name, own in (pools or {}).items()
             },

@@ -18,7 +18,7 @@ from ..loading.recipe import Recipe
 from ..readiness.node_readiness import ReadinessError, with_node_agent
 from ..templates.documents import Lines
 from ..templates.overlay import RECIPE_FILE
-from ..templates.render_facts import RenderedState, RenderFacts
+from ..templates.render_facts import ClusterApi, RenderedState, RenderFacts
 from ..templates.templating import TemplateError
 from .api_types import ApiTypes
 from .case import Case
@@ -105,11 +105,10 @@ class Trials:
             options=options,
             groups=[group for group in cluster.groups if self._fits(group.kernel)],
             applyset_id="applyset-sample",
-            namespaced=self._namespaced,
             cluster={"platform": cluster.platform, **cluster.facts},
             coarse=coarse,
             driver_toolkits=cluster.driver_toolkits,
-            apis=lambda api: cluster.serves(api, self._check.types),
+            api=ClusterApi(lambda name: cluster.serves(name, self._check.types), self._namespaced),
         )
         parts = [
             variant.title,

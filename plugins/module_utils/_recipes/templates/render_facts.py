@@ -30,6 +30,23 @@ def builtin_scope(api_version: str, kind: str) -> bool | None:
 
 
 @dataclass(frozen=True)
+class ClusterApi:
+    """What the cluster's API has.
+
+    - served: each "group/version/Kind" ("version/Kind" for the core group), as a set or a function
+    - namespaced: whether a kind (api_version, kind) lives in namespaces, None if not known. An
+      object of such a kind stays as its template has it, unless the state brings the kind's CRD
+    """
+
+    served: frozenset[str] | Callable[[str], bool] = frozenset()
+    namespaced: Callable[[str, str], bool | None] = builtin_scope
+
+    def serves(self, name: str) -> bool:
+        """Whether "group/version/Kind" is there."""
+        return name in self.served if isinstance(self.served, frozenset) else self.served(name)
+
+
+@dataclass(frozen=True)
 class RenderFacts:
     """Everything that rendering needs and that is not in the recipe.
 
@@ -39,11 +56,7 @@ class RenderFacts:
       that one of them is a part of
     - applyset_id: the value of the label that makes an object a member of the recipe's ApplySet; ""
       leaves the label out
-    - namespaced: whether a kind (api_version, kind) lives in namespaces, None if not known. An
-      object of such a kind stays as its template has it, unless the state brings the kind's CRD
     - cluster: {"platform": "kubernetes" | "openshift", ...}, see variables.py
-    - apis: the served "group/version/Kind" ("version/Kind" for the core group), as a set or a
-      function
     - images: id of a group -> image reference given by the user, used instead of the recipe's
     - resolved: what was looked up or built: state -> id of the state's own group -> reference (""
       for none); None while recipes are only checked
@@ -56,9 +69,8 @@ class RenderFacts:
     options: Mapping[str, Any]
     groups: Sequence[NodeGroup]
     applyset_id: str
-    namespaced: Callable[[str, str], bool | None] = builtin_scope
+    api: ClusterApi = ClusterApi()
     cluster: Mapping[str, Any] = field(default_factory=lambda: {"platform": "kubernetes"})
-    apis: frozenset[str] | Callable[[str], bool] = frozenset()
     images: Mapping[str, str] | None = None
     resolved: Mapping[str, Mapping[str, str]] | None = None
     coarse: Callable[[NodeGroup, Sequence[str]], NodeGroup] = itself

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
+from functools import partial
 from typing import Any, Optional
 
 from ..._charts.recipe_reading import read_recipe
@@ -30,6 +31,7 @@ from ..._recipes.loading.recipe import DeviceAccess, Recipe, State
 from ..._recipes.readiness.node_readiness import is_by_nodes, with_node_agent
 from ..._recipes.render import RenderFacts
 from ..._recipes.requirements import node_label_sets
+from ..._recipes.templates.render_facts import ClusterApi
 from ..._runs.context import RunContext
 from ..._schema.requests import ParameterGroup
 from ..record import record_spec, record_store
@@ -262,8 +264,7 @@ def render_facts(
         options=prepared.options,
         groups=discovery.node_groups,
         cluster=cluster,
-        apis=lambda api: serves(client, api),
-        namespaced=lambda api_version, kind: namespaced(client, api_version, kind),
+        api=ClusterApi(partial(serves, client), partial(namespaced, client)),
         images=images,
         resolved={},
         applyset_id=prepared.applyset_id,

@@ -25,6 +25,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils._recipes.rende
     render_state,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._recipes.templates.render_facts import (
+    ClusterApi,
     RenderFacts,
 )
 
@@ -96,7 +97,7 @@ def test_a_per_kernel_state(recipe: Recipe, facts_for: MakeFacts) -> None:
 def test_an_api_that_is_served(recipe: Recipe, facts_for: MakeFacts) -> None:
     api = "security.openshift.io/v1/SecurityContextConstraints"
     for apis in (frozenset({api}), lambda asked: asked == api):
-        state = render_state(recipe, "driver", facts_for(recipe, apis=apis))
+        state = render_state(recipe, "driver", facts_for(recipe, api=ClusterApi(apis)))
         assert ("SecurityContextConstraints", "driver", "") in named(state)
         assert state.skipped == ()
 
@@ -254,7 +255,10 @@ def test_a_kind_that_is_served_by_now_makes_no_proof_stale(
             recipe,
             "plugin",
             facts_for(
-                recipe, namespaced=lambda _api, kind, found=found: found if kind == "Toy" else True
+                recipe,
+                api=ClusterApi(
+                    namespaced=lambda _api, kind, found=found: found if kind == "Toy" else True
+                ),
             ),
         )
         for found in (None, True)

@@ -22,6 +22,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils._recipes.rende
     check_recipe,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._recipes.templates.render_facts import (
+    ClusterApi,
     RenderedState,
     RenderFacts,
 )
@@ -68,7 +69,9 @@ PROVEN, UNPROVEN = "validate: [node_labels: {present: [example.com/card]}]", ""
 def rendered(
     recipe: Recipe, apis: frozenset[str], options: Mapping[str, bool]
 ) -> Mapping[str, RenderedState]:
-    return check_recipe(recipe, RenderFacts("toy", resolve(recipe, options), (), "", apis=apis))
+    return check_recipe(
+        recipe, RenderFacts("toy", resolve(recipe, options), (), "", api=ClusterApi(apis))
+    )
 
 
 def plans(
