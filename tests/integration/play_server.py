@@ -56,7 +56,7 @@ class PlayServer:
         )
         assert self._process.stdout is not None, "it has a pipe"
         # Its end of file, too, is an answer.
-        ready, _, _ = select.select([self._process.stdout], [], [], START_S)
+        ready = select.select([self._process.stdout], [], [], START_S)[0]
         if not (ready and self._process.stdout.readline()):
             raise RuntimeError(f"the server of plays did not start within {START_S} s")
 
@@ -118,14 +118,14 @@ def serve(address: str) -> socket.socket | None:
         listener.listen()
         print("ready", flush=True)
         while True:
-            ready, _, _ = select.select([listener, woken, sys.stdin], [], [])
+            ready = select.select([listener, woken, sys.stdin], [], [])[0]
             if sys.stdin in ready:
                 break
             if woken in ready:
                 os.read(woken, 4096)
                 _say_how_ended(plays)
             if listener in ready:
-                connection, _ = listener.accept()
+                connection = listener.accept()[0]
                 if (pid := os.fork()) == 0:
                     signal.set_wakeup_fd(-1)
                     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
@@ -165,7 +165,7 @@ def play(connection: socket.socket) -> NoReturn:
     from ansible.cli.playbook import main
     from ansible.utils.path import cleanup_tmp_file
 
-    _, files, _, _ = socket.recv_fds(connection, 1, 2)
+    files = socket.recv_fds(connection, 1, 2)[1]
     connection.sendall(f"{os.getpid()}\n".encode())
     with connection.makefile() as asked:
         request = json.loads(asked.readline())

@@ -81,7 +81,7 @@ class Compiler:
 
     def plays(self, place: str) -> list[Play]:
         """Those of a playbook, or one with a role alone."""
-        folder, _, name = place.partition("/")
+        folder, _slash, name = place.partition("/")
         if folder == "playbooks":
             found = Playbook.load(str(REPO / place), self.variables, self.loader).get_plays()
             return list(found)

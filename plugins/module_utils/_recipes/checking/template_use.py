@@ -72,16 +72,18 @@ def unused_files(recipe: Recipe, uses: Uses) -> list[str]:
     for use in uses.files.values():
         named = [name for name, _line in use.included]
         used.update(recipe.files if None in named else [name for name in named if name])
-    contexts = tuple(
-        f"{s.images.build.context.strip('/')}/"
-        for s in recipe.states.values()
-        if s.images.build and s.images.build.context
-    )
+    contexts = _build_contexts(recipe)
     return [
         path
         for path in sorted(recipe.files)
         if path not in used and is_in_folder(path) and not _is_besides(path, contexts)
     ]
+
+
+def _build_contexts(recipe: Recipe) -> tuple[str, ...]:
+    """The folders whose files go into the images that are built."""
+    builds = (state.images.build for state in recipe.states.values())
+    return tuple(f"{build.context.strip('/')}/" for build in builds if build and build.context)
 
 
 def unread_options(recipe: Recipe, uses: Uses) -> list[str]:
