@@ -76,7 +76,11 @@ def test_one_that_ignores_the_request_is_killed(tmp_path: Path) -> None:
 
 def test_what_was_started_but_not_noted_is_found(daemon: Process, tmp_path: Path) -> None:
     (tmp_path / "run" / "sleeper.json").unlink()
-    assert [found.pid for found in processes.marked(tmp_path)] == [daemon.pid]
+    # A program that has just begun has no environment to read for a moment.
+    deadline = time.monotonic() + 20
+    while not (found := processes.marked(tmp_path)) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert [each.pid for each in found] == [daemon.pid]
     assert processes.marked(tmp_path / "other") == []
 
 
