@@ -44,7 +44,7 @@ PLAYS: dict[str, tuple[str | Path, list[str], dict[str, Any]]] = {
         [],
         {**RECIPES, "hardware_enablement_recipe": "mistakes"},
     ),
-    "objects without their controller": ("rmd_workloads", [], {}),
+    "a first run, as a check": ("rmd_workloads", ["--check"], {}),
     "no such recipe": ("enable", [], {"hardware_enablement_recipe": "nobodys"}),
     "no such variable": ("enable", [], {**TOY, "hardware_enablement_nonsense": 1}),
     "a task of each module": (PLAYBOOKS / "find_nodes.yml", [], {}),
