@@ -189,7 +189,8 @@ def a_driver_is_exchanged_under_a_pod_that_has_a_device(site: Site, bench: Bench
             and site.status("nvidia-driver", node, "restartCount") not in ("", "0")
         ),
         "the new driver pod is refused",
-        seconds=90,
+        # A container has to be made, and to end twice, on a machine that does more than this.
+        seconds=240,
     )
     wait_until(
         lambda: re.search(rf"node {node}, driver .*{refused}", site.play("status").output),
