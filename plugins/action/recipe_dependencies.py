@@ -15,6 +15,7 @@ from ..module_utils._interface.bundle import find_bundle
 from ..module_utils._recipes.loading.dependencies import graph_of
 from ..module_utils._recipes.loading.lookups import is_looked_up
 from ..module_utils._recipes.loading.recipe import Dependency
+from ..module_utils._sro.sro_dependency import own_request
 from ..module_utils._states.cleanup import dependency_order
 from ..plugin_utils._in_process import InProcessAction
 
@@ -27,18 +28,44 @@ class ActionModule(InProcessAction):
 
     def _complete(self, args: dict[str, Any], task_vars: Mapping[str, Any]) -> None:
         super()._complete(args, task_vars)
-        stores = self._stores()
         named = str(args["recipe"])
         more = [Dependency(**entry) for entry in args.get("depends") or []]
+        places = {named: ""}
         rows: dict[str, dict[str, Any]] = {}
 
         def read(name: str) -> list[Dependency]:
-            recipe = read_recipe(find_bundle(name, stores), name)
-            looked_up = any(map(is_looked_up, recipe.states.values()))
-            rows[name] = {"namespace": recipe.namespace, "looks_images_up": looked_up}
-            return [*recipe.depends, *(more if name == named else ())]
+            place = places[name]
+            row = rows[name] = read_row(find_bundle(name, self._stores(recipe_dir=place)), name)
+            depends = row.pop("depends")
+            if name == named:
+                # What is said of one here counts.
+                said = {each.name for each in more}
+                depends = [*(each for each in depends if each.name not in said), *more]
+            for each in depends:
+                places.setdefault(each.name, each.recipe_dir or place)
+            return depends
 
+        graph = graph_of(named, read)
         args["graph"] = {
-            name: {**rows[name], "depends": [asdict(each) for each in found]}
-            for name, found in graph_of(named, read).items()
+            name: {
+                **rows[name],
+                "recipe_dir": places[name] or str(args.get("recipe_dir") or ""),
+                "depends": [asdict(each) for each in found],
+            }
+            for name, found in graph.items()
         }
+
+
+def read_row(bundle: Mapping[str, str], name: str) -> dict[str, Any]:
+    """What a recipe says of itself, and the custom resource that its author has put beside it."""
+    recipe = read_recipe(bundle, name)
+    own = None if recipe.format is None else own_request(bundle, name)
+    return {
+        "namespace": own.namespace if own else recipe.namespace,
+        "looks_images_up": any(map(is_looked_up, recipe.states.values())),
+        "options": own.options if own else {},
+        "depends": [
+            *recipe.depends,
+            *(Dependency(**each) for each in (own.depends if own else ())),
+        ],
+    }

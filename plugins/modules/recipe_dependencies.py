@@ -19,7 +19,7 @@ options:
   recipe:
     required: true
   depends:
-    description: What it depends on beside that, each with C(name) and perhaps C(options).
+    description: What it depends on beside that, each with C(name) and perhaps C(options) and C(recipe_dir).
     type: list
     elements: dict
     default: []
@@ -56,6 +56,9 @@ dependencies:
     options:
       description: The options that it is to be enabled with where it is not enabled yet.
       type: dict
+    recipe_dir:
+      description: Where it is, V("") for the collection itself.
+      type: str
     enabled:
       description: Whether it is enabled.
       type: bool

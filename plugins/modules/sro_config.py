@@ -23,6 +23,12 @@ options:
   recipe_dir:
     description: Where its chart, or a recipe of that name, lies. Without it, where C(spec.chart.repository.url) says.
     type: path
+  last_kernel_wins:
+    description:
+      - Whether an object of one name that comes out differently for two kernels is to be that of the last one, as the
+        operator had it. It is put into the options, of what the resource depends on as well.
+    type: bool
+    default: false
 extends_documentation_fragment:
   - hardware.enablement.common.controller
   - hardware.enablement.common.reads

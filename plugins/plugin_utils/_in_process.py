@@ -27,6 +27,7 @@ from ansible.module_utils.errors import AnsibleValidationErrorMultiple, Unsuppor
 from ansible.plugins.action import ActionBase
 from ansible.utils.display import Display
 
+from ..module_utils._charts.recipe_store import FileStore, RecipeStore, folder_at, is_elsewhere
 from ..module_utils._cluster.api_client.client import Client, connect
 from ..module_utils._cluster.api_client.connection_request import ConnectionRequest
 from ..module_utils._errors import InvalidInput
@@ -40,7 +41,6 @@ from ..module_utils._interface.public_variables import (
     refuse_unknown,
     refuse_wrong,
 )
-from ..module_utils._interface.recipe_store import FileStore, RecipeStore, folder_at, is_elsewhere
 from ..module_utils._interface.run_id import introduction, make_run_id
 from ..module_utils._runs.context import RunContext
 from ..module_utils._runs.task import Task
@@ -92,7 +92,7 @@ class InProcessAction(ActionBase):  # type: ignore[misc]
         self._fill_in_connection(args, variables)
         # The worker process is this task's own, so its environment may be the task's.
         os.environ.update(self._environment())
-        self._stores = partial(self._open_stores, args, variables, secrets)
+        self._stores = partial(self._open_stores, variables, secrets, args)
         self._complete(args, task_vars)
         if self._is_local(task_vars):
             return self._run_here(args, task_vars, secrets)
@@ -122,16 +122,25 @@ class InProcessAction(ActionBase):  # type: ignore[misc]
                 todo="add -e hardware_enablement_recipe=nvidia-gpu, or the name of another one",
             )
         if "bundle" in self.SPEC and args.get("recipe") and not args.get("bundle"):
-            args["bundle"] = find_bundle(str(args["recipe"]), self._stores())
+            stores, name = self._stores(), str(args["recipe"])
+            args["bundle"] = find_bundle(name, stores)
+            if args.get("recipe_dir") and not stores[0].holds(name):
+                # Found in the collection.
+                del args["recipe_dir"]
         if "run_id" in self.SPEC and not args.get("run_id"):
             args["run_id"] = run_id(str(task_vars.get("inventory_hostname", "localhost")))
 
     def _open_stores(
-        self, args: Mapping[str, Any], variables: Mapping[str, Any], secrets: set[str]
+        self,
+        variables: Mapping[str, Any],
+        secrets: set[str],
+        args: Mapping[str, Any],
+        recipe_dir: str = "",
     ) -> list[RecipeStore]:
-        """Where the task's recipes are: what recipe_dir names, then the collection's own."""
+        """Where the task's recipes are: what recipe_dir names (that of args, where none is given),
+        then the collection's own."""
         shipped = FileStore(COLLECTION_RECIPES)
-        place = str(args.get("recipe_dir") or "")
+        place = recipe_dir or str(args.get("recipe_dir") or "")
         if not is_elsewhere(place):
             return [folder_at(place), shipped] if place else [shipped]
         # Only now: a run without does not read all that asks registries.

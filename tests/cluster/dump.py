@@ -13,7 +13,7 @@ _DISCOVERY = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryLi
 # They change by themselves.
 _RESTLESS = {("coordination.k8s.io", "leases"), ("", "events"), ("events.k8s.io", "events")}
 # Computed at each request.
-_VIRTUAL = {("", "componentstatuses")}
+_VIRTUAL = {("", "componentstatuses"), ("image.openshift.io", "imagestreamtags")}
 
 
 def dump(api: Api) -> dict[str, dict[str, Any]]:

@@ -16,6 +16,9 @@ from pathlib import Path
 
 import pytest
 
+from ansible_collections.hardware.enablement.plugins.module_utils._charts.recipe_store import (
+    RecipeStore,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_client.client import (
     Client,
     connect,
@@ -32,9 +35,6 @@ from ansible_collections.hardware.enablement.plugins.module_utils._interface.bun
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._interface.recipe_source import (
     open_store,
-)
-from ansible_collections.hardware.enablement.plugins.module_utils._interface.recipe_store import (
-    RecipeStore,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._registry.image_client import (
     Registries,

@@ -28,6 +28,7 @@ from .chart_rendering import ChartRendering, HelmRelease
 from .chart_states import HOOKS, NAMESPACE_ASSET, HookAsset, asset_at, crds_in
 from .kernel_affine import kernel_suffix, made_affine, without_state_labels
 from .runtime_values import OF_KERNEL, proxy_of_nodes, runtime_values, system_version
+from .sro_types import GROUP
 from .vendor_builds import has_vendor, images_of, is_wanted
 
 _WEIGHT = "helm.sh/hook-weight"
@@ -61,7 +62,9 @@ class ChartFormat:
     assets: Set[str]
     fallbacks: Set[str] = frozenset()
     warnings: Sequence[tuple[str, int, str]] = ()
-    options: Set[str] = frozenset(("set", "push_secret", "os_image_url", "proxy", "node_selector"))
+    options: Set[str] = frozenset(
+        ("set", "custom_resource", "push_secret", "os_image_url", "proxy", "node_selector")
+    )
 
     # What tells that a file differs between kernels.
     PER_GROUP: ClassVar[re.Pattern[str]] = re.compile(
@@ -75,7 +78,8 @@ class ChartFormat:
     def is_per_group(self, path: str, options: Mapping[str, Any]) -> bool:
         """Whether the file, or one of those that it may include, asks for what differs between
         kernels, or a value that is given may."""
-        if path != NAMESPACE_ASSET and "{{" in str(options["set"]):
+        given = str([options["set"], options["custom_resource"]])
+        if path != NAMESPACE_ASSET and "{{" in given:
             return True
         if path in self.fallbacks:
             return True
@@ -305,9 +309,11 @@ class ChartFormat:
         is_crd = file in self._crds
         text = self.files[file] if is_crd else self.text_of(file, variables, facts)
         try:
-            return manifests_in(text, self._place(file)) if text.strip() else []
+            found = manifests_in(text, self._place(file)) if text.strip() else []
         except InvalidInput as error:
             raise error if is_crd else self._in_line(error, file, variables, facts) from None
+        # An operator that still runs would deploy it.
+        return [manifest for manifest in found if group_of(manifest) != GROUP]
 
     def _in_line(
         self, error: InvalidInput, file: str, variables: Mapping[str, Any], facts: RenderFacts

@@ -11,6 +11,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from .._errors import InvalidInput
+from .._recipes.differences import LAST_KERNEL_WINS
 from .._recipes.loading.recipe import Option, Recipe, State
 from .._recipes.loading.schema import DNS_LABEL, RESERVED_RECIPES
 from .._recipes.loading.standard import STANDARD_OPTIONS
@@ -22,7 +23,8 @@ from .chart_rendering import ChartRendering, Helm
 from .chart_states import states_of, steps_of, templates_in
 from .go_templates import unsteady_in
 from .helm_program import run_helm
-from .numbered_manifests import NumberedFormat, as_chart, manifests_at, numbered_steps
+from .numbered_manifests import DOT, NumberedFormat, as_chart, manifests_at, numbered_steps
+from .runtime_values import RESOURCES
 from .sro_annotations import misspelt_in
 
 _LONGEST_NAME = 30
@@ -37,6 +39,20 @@ _OWN_OPTIONS = (
         {},
         "Values of the chart, over those of its values.yaml and under those of the running cluster;"
         " of a numbered directory: the spec of its custom resource.",
+    ),
+    Option(
+        "custom_resource",
+        "dict",
+        {},
+        "What the chart reads of the operator's custom resource: its C(spec), and labels and"
+        " annotations in C(metadata). A run of C(special_resource) gives it.",
+    ),
+    Option(
+        LAST_KERNEL_WINS,
+        "bool",
+        False,
+        "Whether an object of one name that comes out differently for two kernels is that of the last"
+        " kernel, as the operator had it; without, it is refused.",
     ),
     Option("push_secret", "str", "", "The Secret that charts push images with (pushSecretName)."),
     Option("os_image_url", "str", "", "The image of the nodes' system (osImageURL)."),
@@ -54,7 +70,7 @@ def read_chart(files: Mapping[str, str], source: str, helm: Helm = run_helm) -> 
         str(head.get("description") or f"the chart {name}"),
         str(head["version"]),
         states,
-        ChartRendering(name, files, source, helm),
+        ChartRendering(name, files, source, helm, templated=tuple(RESOURCES)),
         files,
     )
 
@@ -70,7 +86,9 @@ def read_numbered(files: Mapping[str, str], source: str, helm: Helm = run_helm) 
         f"the numbered manifests {name}",
         "",
         states_of(texts, numbered_steps(texts)),
-        ChartRendering(name, as_chart(name, texts), source, helm, "templates/"),
+        ChartRendering(
+            name, as_chart(name, texts), source, helm, "templates/", templated=(DOT,), dot=DOT
+        ),
         texts,
         NumberedFormat,
     )

@@ -24,10 +24,8 @@ _NOTES_TEMPLATE = (
 )
 _WHOLE_FILE = "templates/hardware-enablement-whole.yaml"
 _WHOLE_TEMPLATE = "whole: {{ include (print $.Template.BasePath %s) . | toJson }}\n"
-_SET_FILE = "templates/hardware-enablement-set.yaml"
-_SET_TEMPLATE = (
-    '{{ tpl (toJson .Values.set) (dict "Values" .Values.runtime "Template" .Template) }}\n'
-)
+_TEXTS_FILE = "templates/hardware-enablement-texts.yaml"
+_TEXTS_TEMPLATE = "{{ tpl (toJson .Values.texts) (merge (dict %s) %s) }}\n"
 _SOURCE = re.compile(r"^---\n# Source: [^/\n]+/(?P<path>.+)\n", re.MULTILINE)
 # "template: chart/templates/a.yaml:3:7: executing ...", and what helm says of YAML.
 _PLACE = re.compile(r"[\w.-]+/(?P<file>(?:charts/|templates/)[^\s:()]+):(?P<line>\d+)")
@@ -51,7 +49,9 @@ class HelmRelease:
 class ChartRendering:
     """One chart; what it has rendered, or why it cannot be, is kept. source names it in errors.
 
-    prefix: what the paths of its files begin with that its author does not know of.
+    prefix: what the paths of its files begin with that its author does not know of. templated: the
+    runtime values in which texts may be templates, as in the user's own. dot: what these see as their
+    dot, a field of the runtime values; "" for .Values with all of them.
     """
 
     chart: str
@@ -59,6 +59,8 @@ class ChartRendering:
     source: str
     helm: Helm
     prefix: str = ""
+    templated: tuple[str, ...] = ()
+    dot: str = ""
     _known: dict[str, Mapping[str, str] | TemplateError] = field(default_factory=dict)
 
     def texts(
@@ -93,22 +95,29 @@ class ChartRendering:
         runtime: Mapping[str, Any],
         more: Mapping[str, str] | None = None,
     ) -> Mapping[str, str]:
-        values = self._filled_in(release, given, runtime) if "{{" in str(given) else given
+        own = {name: runtime[name] for name in self.templated if name in runtime}
+        texts: Mapping[str, Any] = {"given": given, "own": own}
+        if "{{" in str(texts):
+            texts = self._filled_in(release, texts, runtime)
         notes = {_NOTES_FILE: _NOTES_TEMPLATE} if NOTES in self.files else {}
-        return self._run(release, [values, runtime], {**notes, **(more or {})})
+        values = [texts["given"], {**runtime, **texts["own"]}]
+        return self._run(release, values, {**notes, **(more or {})})
 
     def _filled_in(
-        self, release: HelmRelease, given: Mapping[str, Any], runtime: Mapping[str, Any]
+        self, release: HelmRelease, texts: Mapping[str, Any], runtime: Mapping[str, Any]
     ) -> Mapping[str, Any]:
-        """The user's values, whose texts may be templates of runtime values."""
+        """Values whose texts are templates of runtime values, rendered."""
+        values = "" if self.dot else '"Values" .Values.runtime '
+        dot = f".Values.runtime.{self.dot}" if self.dot else "(dict)"
+        template = _TEXTS_TEMPLATE % (f'{values}"Template" .Template', dot)
         chart = {
             "Chart.yaml": f"apiVersion: v2\nname: {self.chart}\nversion: 0.0.0\n",
-            _SET_FILE: _SET_TEMPLATE,
+            _TEXTS_FILE: template,
         }
         own = ChartRendering(self.chart, chart, self.source, self.helm)
-        found = own._run(release, [{"set": given, "runtime": runtime}], {})
-        values: Mapping[str, Any] = json.loads(found[_SET_FILE])
-        return values
+        found = own._run(release, [{"texts": texts, "runtime": runtime}], {})
+        filled: Mapping[str, Any] = json.loads(found[_TEXTS_FILE])
+        return filled
 
     def _run(
         self, release: HelmRelease, values: list[Mapping[str, Any]], more: Mapping[str, str]

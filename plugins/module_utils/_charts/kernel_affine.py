@@ -61,12 +61,20 @@ def made_affine(manifest: Obj, suffix: str, kernel_label: str) -> Obj:
     if kind == "BuildConfig":
         selector = made.setdefault("spec", {}).setdefault("nodeSelector", {})
         selector[_NFD_KERNEL] = kernel_label
-    template = pod_template(made) if kind != "DaemonSet" else None
+    template = pod_template(made)
     if template is not None:
-        # DaemonSets are kept to the kernel's nodes anyway, also while NFD's labels are gone.
-        selector = template["spec"].setdefault("nodeSelector", {})
-        selector[_NFD_KERNEL] = kernel_label
+        _keep_to_kernel(template["spec"], kind, kernel_label)
     return made
+
+
+def _keep_to_kernel(spec: Obj, kind: str, kernel_label: str) -> None:
+    """Let pods run on the kernel's nodes, whatever its author has made of the label, as the operator
+    does. DaemonSets are kept there anyway, also while NFD's labels are gone."""
+    selector = {**(spec.pop("nodeSelector", None) or {}), _NFD_KERNEL: kernel_label}
+    if kind == "DaemonSet":
+        del selector[_NFD_KERNEL]
+    if selector:
+        spec["nodeSelector"] = selector
 
 
 def without_state_labels(manifest: Obj) -> Obj:

@@ -22,6 +22,8 @@ from .runtime_values import runtime_values
 
 # The operator's own layout of a recipe.
 _FOLDER = "manifests/"
+# The runtime value that is the dot of all files.
+DOT = "recipe"
 KERNEL_TOKEN = "KERNEL_FULL_VERSION"
 # The directories of the very first generation, in the order in which it went through them.
 _FIRST = (
@@ -37,8 +39,11 @@ _FIRST = (
 
 
 def manifests_at(files: Mapping[str, str]) -> dict[str, str]:
-    """The numbered manifests, by their path; of other files nothing is known."""
-    return {path: text for path, text in files.items() if NUMBERED.match(PurePosixPath(path).name)}
+    """The numbered manifests, by their path; of other files nothing is known. Where some lie in a
+    folder of that name, the custom resource that lies beside it is none of them, as for the operator."""
+    found = {path: text for path, text in files.items() if NUMBERED.match(PurePosixPath(path).name)}
+    inside = {path: text for path, text in found.items() if path.startswith(_FOLDER)}
+    return inside or found
 
 
 def numbered_steps(files: Mapping[str, str]) -> list[ChartStep]:
@@ -61,7 +66,7 @@ def as_chart(name: str, files: Mapping[str, str]) -> dict[str, str]:
     for path, text in files.items():
         if has_placeholders(text):
             own = json.dumps(f"file {path}")
-            call = f"{{{{ end }}}}{{{{ template {own} .Values.recipe }}}}"
+            call = f"{{{{ end }}}}{{{{ template {own} .Values.{DOT} }}}}"
             chart[f"templates/{path}"] = f"{{{{ define {own} }}}}{text}{call}"
     return chart
 
@@ -95,7 +100,7 @@ class NumberedFormat(ChartFormat):
             for field, line in unknown_fields(text, dot) if has_placeholders(text) else ():
                 place = f"{self.chart.source}/{path}, line {line}"
                 raise TemplateError(path, line, where=place, why=f"there is no field {field}")
-        return {"recipe": dot}
+        return {DOT: dot}
 
     def is_affine(
         self, manifest: Obj, annotations: Mapping[str, str], variables: Mapping[str, Any]

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from .go_templates import actions_in
+from .sro_types import NUMBERED_SPEC, filled
 
 # A field of the dot, not of a variable or of what a function gives.
 _FIELD = re.compile(r"(?<![\w.)\]])\$?((?:\.[A-Za-z_]\w*)+)")
@@ -17,20 +18,8 @@ _CAPITAL = re.compile(r"(?<![\w.)\]])\$?\.[A-Z]\w*")
 _OPENS_ANOTHER = re.compile(r"^(?:range|with)\b")
 _OPENS = re.compile(r"^(?:if|block|define)\b")
 
-# What a custom resource need not say, as far as templates ask for it.
-_SPEC: Mapping[str, Any] = {
-    "namespace": "",
-    "node": {"selector": ""},
-    "driverContainer": {
-        "source": {"git": {"ref": "", "uri": ""}},
-        "buildArgs": [],
-        "runArgs": [],
-        "artifacts": {"hostPaths": [], "images": [], "claims": []},
-    },
-    "environment": [],
-    "configuration": [],
-    "dependsOn": [],
-}
+# Fields that JSON calls by another name.
+_NAMES = {"csiDriver": "CSIDriver", "pullsecret": "PullSecret", "path": "Paths"}
 _STATES = ("driverContainer", "runtimeEnablement", "devicePlugin", "deviceMonitoring")
 
 
@@ -44,7 +33,7 @@ def recipe_dictionary(runtime: Mapping[str, Any], given: Mapping[str, Any]) -> d
     resource = runtime["specialresource"]
     name, namespace = resource["metadata"]["name"], resource["spec"]["namespace"]
     selector = next(iter(resource["spec"]["nodeSelector"]), "")
-    spec = _merged(_SPEC, {"namespace": namespace, "node": {"selector": selector}})
+    spec = {"node": {"selector": selector}, **given, "namespace": namespace}
     fields = {
         "OperatingSystemMajor": runtime["operatingSystemMajor"],
         "OperatingSystemMajorMinor": runtime["operatingSystemMajorMinor"],
@@ -68,7 +57,11 @@ def recipe_dictionary(runtime: Mapping[str, Any], given: Mapping[str, Any]) -> d
     own = {"Name": name, "Namespace": namespace}
     return {
         **fields,
-        "SpecialResource": {**own, "ObjectMeta": own, "Spec": _capitals(_merged(spec, given))},
+        "SpecialResource": {
+            **own,
+            "ObjectMeta": own,
+            "Spec": _capitals({**spec, **filled(NUMBERED_SPEC, spec, lists=True)}),
+        },
     }
 
 
@@ -99,14 +92,6 @@ def _has(dot: Any, path: str) -> bool:
     return True
 
 
-def _merged(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
-    found = {**one}
-    for key, value in other.items():
-        both = isinstance(value, Mapping) and isinstance(found.get(key), Mapping)
-        found[key] = _merged(found[key], value) if both else value
-    return found
-
-
 def _capitals(value: Any) -> Any:
     """As the fields of Go's structures are called."""
     if isinstance(value, Mapping):
@@ -117,4 +102,4 @@ def _capitals(value: Any) -> Any:
 
 
 def _capital(key: str) -> str:
-    return f"{key[:1].upper()}{key[1:]}"
+    return _NAMES.get(key, f"{key[:1].upper()}{key[1:]}")

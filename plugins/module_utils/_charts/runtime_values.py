@@ -9,7 +9,10 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from .._json import part
 from .._recipes.templates.render_facts import RenderFacts
+from .._schema.shapes import Record
+from . import sro_types
 
 GROUP_NAMES = {
     "driverBuild": "driver-build",
@@ -32,6 +35,14 @@ OF_KERNEL = (
     "operatingSystemMajorMinor",
     "operatingSystemDecimal",
 )
+
+# What charts call the custom resources, and their types.
+RESOURCES: Mapping[str, tuple[str, Record]] = {
+    "specialresource": (sro_types.RESOURCE, sro_types.CHART_SPEC),
+    "specialResourceModule": (sro_types.MODULE, sro_types.MODULE_SPEC),
+}
+# Of an embedded object, as the operator writes it itself where it is missing.
+_OF_SET = {"kind": "Values", "apiVersion": f"{sro_types.GROUP}/v1beta1"}
 
 # 410.84.202203290245-0, as RHCOS was numbered: OpenShift 4.10, RHEL 8.4; now RHEL's comes first.
 _OLD_BUILD = re.compile(r"\d+\.(\d)(\d+)\.\d{12}-\d+")
@@ -61,7 +72,7 @@ def runtime_values(variables: Mapping[str, Any], facts: RenderFacts) -> dict[str
             "trustedCA": str(cluster["trusted_ca"]),
         },
         "groupName": dict(GROUP_NAMES),
-        "specialresource": _special_resource(variables),
+        **special_resources(variables),
         "driverToolkitImage": str(variables["driver_toolkit"]["image"]),
     }
     system = variables["os"]
@@ -117,17 +128,25 @@ def proxy_of_nodes(variables: Mapping[str, Any]) -> dict[str, str]:
     return {key: str(given.get(key) or "") for key in ("http", "https", "no")}
 
 
-def _special_resource(variables: Mapping[str, Any]) -> dict[str, Any]:
-    """The custom resource, as the operator would have it for these options."""
+def special_resources(variables: Mapping[str, Any]) -> dict[str, Any]:
+    """The custom resource under the names by which charts read it, as the operator would have it for
+    these options: all fields of its type, also those that nobody has set."""
     options = variables["options"]
+    given = dict(options.get("custom_resource") or {})
+    metadata = {**part(given, "metadata"), "name": variables["instance"]}
+    spec = {
+        "chart": {"name": variables["recipe"]},
+        **part(given, "spec"),
+        "namespace": variables["namespace"],
+        "nodeSelector": dict(options.get("node_selector") or {}),
+        "set": {**_OF_SET, **dict(options.get("set") or {})},
+    }
     return {
-        "apiVersion": "sro.openshift.io/v1beta1",
-        "kind": "SpecialResource",
-        "metadata": {"name": variables["instance"]},
-        "spec": {
-            "namespace": variables["namespace"],
-            "nodeSelector": dict(options.get("node_selector") or {}),
-            "set": dict(options.get("set") or {}),
-            "chart": {"name": variables["recipe"]},
-        },
+        name: {
+            "apiVersion": f"{sro_types.GROUP}/v1beta1",
+            "kind": kind,
+            "metadata": metadata,
+            "spec": sro_types.filled(shape, spec),
+        }
+        for name, (kind, shape) in RESOURCES.items()
     }

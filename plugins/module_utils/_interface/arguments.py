@@ -340,6 +340,7 @@ RECIPE_DEPENDENCIES: Spec = {
 SRO_CONFIG: Spec = {
     "from_cr": {"type": "path", "required": True},
     "recipe_dir": RECIPE["recipe_dir"],
+    "last_kernel_wins": {"type": "bool", "default": False},
 }
 
 SRO_RELEASE: Spec = {

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from .._charts.chart_archive import CHART_FILE
+from .._charts.recipe_store import FileStore, RecipeStore
 from .._errors import InvalidInput
 from .._recipes.templates.overlay import (
     MACROS,
@@ -18,7 +19,6 @@ from .._recipes.templates.overlay import (
     needs_macros,
     with_base,
 )
-from .recipe_store import FileStore, RecipeStore
 
 Stores = Sequence[RecipeStore]
 MACROS_PATH = Path(__file__).with_name("macros.j2")

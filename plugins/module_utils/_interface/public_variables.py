@@ -89,6 +89,7 @@ VARIABLES: Mapping[str, Mapping[str, Any]] = {
     "build_secrets_dir": arguments.IMAGE_BUILD["secrets_dir"],
     "nfd": _FLAG,
     "cr": arguments.SRO_CONFIG["from_cr"],
+    "last_kernel_wins": arguments.SRO_CONFIG["last_kernel_wins"],
     "end_operator": arguments.SRO_RELEASE["end_operator"],
     "delete_crd": arguments.SPECIAL_RESOURCE["delete_crd"],
     "delete_definitions": arguments.SPECIAL_RESOURCE["delete_definitions"],

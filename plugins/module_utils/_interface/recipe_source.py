@@ -17,6 +17,7 @@ from typing import Any
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 
 from .._builds.registry_policy import RegistryAccessRequest, given_policy, read_config
+from .._charts.recipe_store import RecipeStore, folder_at
 from .._cluster.api_client.client import Client
 from .._errors import InvalidInput
 from .._recipes.loading.recipe_archive import MOST_BYTES, unpack
@@ -25,7 +26,6 @@ from .._registry.image_names import parse
 from .._schema.requests import make_request
 from . import arguments
 from .chart_repository import ChartRepository
-from .recipe_store import RecipeStore, folder_at
 from .text_store import TextStore
 
 CONFIGMAP, ARTIFACT, REPOSITORY = "cm://", "oci://", "https://"

@@ -11,8 +11,8 @@ from pathlib import PurePosixPath
 
 from .._charts.chart_archive import charts_among, is_subchart, texts_of
 from .._charts.recipe_files import is_recipe
+from .._charts.recipe_store import MAX_BYTES, TEXT_SUFFIXES, is_of_recipe
 from .._errors import InvalidInput
-from .recipe_store import MAX_BYTES, TEXT_SUFFIXES, is_of_recipe
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,8 @@ from .templates.render_facts import RenderFacts
 # What is put into pods without the templates' help; of resources and env, the part of one state.
 _INJECTED = ("image_pull_secrets", "tolerations", "priority_class", "proxy")
 _OF_STATE = ("resources", "env")
+# The option of recipes in other formats that lets them.
+LAST_KERNEL_WINS = "last_kernel_wins"
 _SUFFIX = "{{ group.suffix }}"
 
 
@@ -83,5 +85,7 @@ def not_alike(manifest: Obj, one: NodeGroup, other: NodeGroup, where: str) -> In
         f"{title(manifest)} is not the same for {one.kernel or one.id} and {other.kernel or other.id}",
         where=where,
         why="there can be only one object of that name",
-        todo='annotate it with specialresource.openshift.io/kernel-affine: "true"',
+        todo='annotate it with specialresource.openshift.io/kernel-affine: "true", or set the option'
+        f" {LAST_KERNEL_WINS} (of a custom resource: hardware_enablement_{LAST_KERNEL_WINS}) to have"
+        " that of the last kernel alone, as the operator did",
     )

@@ -19,7 +19,14 @@ from .._nodes.groups import DEFAULT, NodeGroup
 from .._proofs.catalog import KINDS
 from .._proofs.proof import Proof
 from . import inject
-from .differences import differing, differing_in_pods, first_difference, not_alike, refuse_names
+from .differences import (
+    LAST_KERNEL_WINS,
+    differing,
+    differing_in_pods,
+    first_difference,
+    not_alike,
+    refuse_names,
+)
 from .loading.foreign_format import ForeignFormat
 from .loading.recipe import Recipe, State
 from .proof_rendering import ANY_NODE, ProofRenderer
@@ -198,7 +205,9 @@ class StateRenderer:
                     yield _RenderedItem(manifest, own, path)
                     continue
                 other, known = shared.setdefault(identity(manifest), (own, manifest))
-                if known != manifest:
+                if known != manifest and self._facts.options[LAST_KERNEL_WINS]:
+                    shared[identity(manifest)] = (own, manifest)
+                elif known != manifest:
                     line = foreign.line_of(path, manifest, first_difference(known, manifest))
                     where = self._path(path)
                     where = f"{where}, line {line}" if line else where

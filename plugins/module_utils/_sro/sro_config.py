@@ -10,37 +10,43 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Optional
 
+from .._charts.recipe_store import FileStore
 from .._errors import InvalidInput
 from .._json import Obj
+from .._recipes.differences import LAST_KERNEL_WINS
 from .._recipes.templates.documents import parse
 from .._runs.context import RunContext
 from .._runs.task import Task
 from .sro_resource import request_of
+from .sro_source import SroSource
 
 
 @dataclass(frozen=True)
 class SroConfigRequest:
     """The file with a custom resource (from_cr), and the folder of recipes, None for the one that the
-    resource names."""
+    resource names. last_kernel_wins: an option for it and what it depends on."""
 
     from_cr: str
     recipe_dir: Optional[str]
+    last_kernel_wins: bool
 
 
 def run(request: SroConfigRequest, context: RunContext) -> Obj:
     """What a custom resource asks for, in the words of enable."""
-    source = request.from_cr
+    where = request.from_cr
+    file = Path(where).expanduser().absolute()
     try:
-        text = Path(source).expanduser().read_text(encoding="utf-8")
+        text = file.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise InvalidInput(
-            f"{source} cannot be read",
+            f"{where} cannot be read",
             why=str(error).splitlines()[0],
             todo="name a file with a SpecialResource",
         ) from None
-    recipe_dir = request.recipe_dir or ""
-    asked = request_of(parse(text, source), source, recipe_dir)
+    source = SroSource(file, request.recipe_dir or "", _holds)
+    asked = request_of(parse(text, where), where, source)
     context.secrets.update(asked.secrets)
+    more = {LAST_KERNEL_WINS: True} if request.last_kernel_wins else {}
     for each in asked.notes:
         context.notice(f"{asked.name}, {each}")
     return {
@@ -48,12 +54,16 @@ def run(request: SroConfigRequest, context: RunContext) -> Obj:
         "action": asked.action,
         "name": asked.name,
         "recipe": asked.recipe,
-        "recipe_dir": recipe_dir or asked.recipe_dir,
+        "recipe_dir": asked.recipe_dir,
         "namespace": asked.namespace,
-        "options": asked.options,
-        "depends": list(asked.depends),
+        "options": asked.options | more,
+        "depends": [{**each, "options": each["options"] | more} for each in asked.depends],
         "notes": list(asked.notes),
     }
+
+
+def _holds(folder: str, name: str) -> bool:
+    return FileStore(Path(folder)).holds(name)
 
 
 TASK = Task(SroConfigRequest, run)

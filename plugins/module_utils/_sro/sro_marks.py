@@ -10,8 +10,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from .._charts.sro_types import GROUP
 from .._json import Obj
-from .sro_resource import GROUP
 
 DOMAIN = "specialresource.openshift.io"
 _OF_MODULES = "specialresourcemodule.openshift.io"

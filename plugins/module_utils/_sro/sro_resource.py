@@ -1,96 +1,51 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A custom resource of the Special Resource Operator as what is enabled here. Pure.
-
-Fields: sro.openshift.io v1alpha1 (recipes in the operator's image) and v1beta1 (charts), as their
-CRDs had them.
-"""
+"""A custom resource of the Special Resource Operator as what is enabled here. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from .._json import Obj
+from .._charts.sro_types import (
+    CHART_SPEC,
+    GROUP,
+    MODULE,
+    MODULE_SPEC,
+    NUMBERED_SPEC,
+    OLD_NUMBERED_SPEC,
+    RESOURCE,
+    known_part,
+)
+from .._json import Obj, part
 from .._recipes.loading.schema import DNS_LABEL
 from .._schema.problems import Problems
-from .._schema.shapes import Anything, Flag, Items, Key, MapOf, OneOf, Record, Text
+from .._schema.shapes import Record, Text
+from .sro_source import SroSource
 
-GROUP = "sro.openshift.io"
-RESOURCE, MODULE = "SpecialResource", "SpecialResourceModule"
 OLD, NEW = f"{GROUP}/v1alpha1", f"{GROUP}/v1beta1"
 KINDS = ((NEW, RESOURCE), (OLD, RESOURCE), (NEW, MODULE))
 
 ENABLE, DISABLE, LEAVE = "enable", "disable", "leave"
-_STATES = {"": ENABLE, "Managed": ENABLE, "Force": ENABLE, "Unmanaged": LEAVE, "Removed": DISABLE}
-_FOLDER, _ARTIFACT, _VERSIONED = "file://", "oci://", ("https://", "cm://")
-_ACCOUNTS = (
-    "accounts and authorities are those of hardware_enablement_registry_auth_file and"
-    " hardware_enablement_registry_ca, none of the custom resource's"
-)
-_TO_NAME = "the folder that holds it, named by hardware_enablement_recipe_dir"
-_PLACES = "file:///..., cm://namespace/name, https://..., oci://... with a version"
-# By API version: the key that does not lead to a recipe's folder, and what would.
-_FOLDERS = {
-    OLD: ("metadata.name", f"a recipe of that name in {_TO_NAME}"),
-    NEW: (
-        "spec.chart.repository.url",
-        f"{_PLACES}, or a chart fetched from elsewhere, and {_TO_NAME}",
-    ),
-}
+_ACTIONS = {"": ENABLE, "Managed": ENABLE, "Force": ENABLE, "Unmanaged": LEAVE, "Removed": DISABLE}
 # What SRO wanted in set, since it is an embedded object.
 _OF_OBJECTS = ("apiVersion", "kind")
-
-_ACCESS = ("username", "password", "certFile", "keyFile", "caFile", "insecure_skip_tls_verify")
-
-_ANY = MapOf(Anything())
+# Options of the recipe, or of no use to a chart.
+_NOT_FOR_CHARTS = ("namespace", "set", "nodeSelector")
+_SECRET = "password"
+_ACCESS = ("username", _SECRET, "certFile", "keyFile", "caFile", "insecure_skip_tls_verify")
+_PLACES = (
+    "file:///..., cm://namespace/name, https://..., oci://... with a version, or a chart fetched from"
+    " elsewhere, and the folder that holds it, named by hardware_enablement_recipe_dir"
+)
+_ACCOUNTS = (
+    "repository: accounts and authorities are those of hardware_enablement_registry_auth_file and"
+    " hardware_enablement_registry_ca, none of the custom resource's"
+)
 _NAME = Text("the name of a recipe", DNS_LABEL, 30)
 _NAMESPACE = Text("a DNS label", DNS_LABEL, 63)
-_TEXTS = ("url", "username", "password", "certFile", "keyFile", "caFile")
-_REPOSITORY = Record(
-    {
-        "name": Key(Anything()),
-        "insecure_skip_tls_verify": Key(Flag()),
-        **{name: Key(Text(pattern=r"[\s\S]*")) for name in _TEXTS},
-    }
-)
-_CHART = Record(
-    {
-        "name": Key(_NAME, required=True),
-        "version": Key(Text()),
-        "tags": Key(Items(Text())),
-        "repository": Key(_REPOSITORY),
-    }
-)
-_DEPENDENCY = Record({"chart": Key(_CHART, required=True), "set": Key(_ANY)})
-_SHARED = {"chart": Key(_CHART, required=True), "namespace": Key(_NAMESPACE, required=True)}
-_SPECS = {
-    (NEW, RESOURCE): Record(
-        {
-            **_SHARED,
-            "set": Key(_ANY),
-            "nodeSelector": Key(MapOf(Text(pattern=r"[\s\S]*"))),
-            "dependencies": Key(Items(_DEPENDENCY)),
-            "driverContainer": Key(_ANY),
-            "debug": Key(Flag()),
-            "forceUpgrade": Key(Flag()),
-            "managementState": Key(OneOf(tuple(_STATES))),
-        }
-    ),
-    (NEW, MODULE): Record({**_SHARED, "set": Key(_ANY), "watch": Key(Items(Anything()))}),
-    (OLD, RESOURCE): Record(
-        {
-            "namespace": Key(_NAMESPACE),
-            "driverContainer": Key(_ANY),
-            "node": Key(Record({"selector": Key(Text())})),
-            "dependsOn": Key(Anything()),
-            "environment": Key(Items(Anything())),
-            "configuration": Key(Items(Anything())),
-        }
-    ),
-}
 
 
 @dataclass(frozen=True)
@@ -98,8 +53,8 @@ class SroRequest:
     """What a custom resource asks for.
 
     name: the resource's. action: ENABLE, DISABLE or LEAVE. recipe_dir: where its chart is, "" where
-    that has to be said. depends: what is enabled before it, {name, options}. told: what is another
-    way here, a sentence each. secrets: what nobody may see.
+    that has to be said. depends: what is enabled before it, {name, recipe_dir, options}. notes: what
+    is another way here, a sentence each. secrets: what nobody may see.
     """
 
     name: str
@@ -113,96 +68,127 @@ class SroRequest:
     secrets: frozenset[str] = frozenset()
 
 
-def request_of(documents: list[Any], where: str, recipe_dir: str = "") -> SroRequest:
-    """What a file with one custom resource asks for. recipe_dir: where the person says that charts
-    are. Raises InvalidInput that lists everything that cannot be honoured."""
+@dataclass(frozen=True)
+class _ResourceType:
+    """How the custom resources of one type are read. spec: its fields."""
+
+    spec: Record
+    read: Callable[[Obj, SroSource, Problems], SroRequest]
+
+
+def request_of(documents: list[Any], where: str, source: SroSource) -> SroRequest:
+    """What a file with one custom resource asks for. source: where charts and manifests may be.
+    Raises InvalidInput that lists everything that cannot be honoured."""
     problems = Problems(where)
-    if len(documents) != 1 or not isinstance(documents[0], dict):
-        expected = "one SpecialResource or SpecialResourceModule"
-        problems.add("", expected, f"{len(documents)} objects")
+    resource, type_ = _only_resource(documents, problems)
+    spec, dropped = known_part(type_.spec, resource.get("spec") or {}, "spec")
+    metadata = part(resource, "metadata")
+    _NAME.check(metadata.get("name"), "metadata.name", problems)
+    if metadata.get("namespace"):
+        _NAMESPACE.check(metadata["namespace"], "metadata.namespace", problems)
+    type_.spec.check(spec, "spec", problems)
+    _refuse(problems)
+    request = type_.read({**resource, "spec": spec}, source, problems)
+    _NAMESPACE.check(request.namespace, "spec.namespace", problems)
+    _NAME.check(request.recipe, "spec.chart.name", problems)
+    if request.action == ENABLE and not request.recipe_dir:
+        problems.add("spec.chart.repository.url", _PLACES, "none of these")
+    _refuse(problems)
+    notes = [f"{path}: the operator's API knew no such field, and dropped it" for path in dropped]
+    return replace(request, notes=(*notes, *request.notes))
+
+
+def _only_resource(documents: list[Any], problems: Problems) -> tuple[Obj, _ResourceType]:
+    """The one custom resource of a file, and its type. Raises InvalidInput."""
+    found = [each for each in documents if each is not None]
+    if len(found) != 1 or not isinstance(found[0], dict):
+        problems.add("", f"one {RESOURCE} or {MODULE}", f"{len(found)} objects")
         _refuse(problems)
-    resource = documents[0]
-    api_version, kind = str(resource.get("apiVersion")), str(resource.get("kind"))
-    name, spec = (resource.get("metadata") or {}).get("name"), resource.get("spec") or {}
-    if (api_version, kind) in _SPECS:
-        _NAME.check(name, "metadata.name", problems)
-        _SPECS[api_version, kind].check(spec, "spec", problems)
-    else:
+    (resource,) = found
+    if (type_ := _type_of(resource)) is None:
         known = " or ".join(f"{kind} ({api})" for api, kind in KINDS)
-        problems.add("", known, f"{kind} ({api_version})")
-    _refuse(problems)
-    read = _numbered if api_version == OLD else _chart
-    request = read(str(name), spec, problems)
-    if not recipe_dir and not request.recipe_dir and request.action == ENABLE:
-        problems.add(*_FOLDERS[api_version], "no folder" if api_version == OLD else "none of these")
-    _refuse(problems)
-    return request
+        problems.add("", known, f"{resource.get('kind')} ({resource.get('apiVersion')})")
+        _refuse(problems)
+        raise AssertionError
+    return resource, type_
+
+
+def is_resource(document: Any, name: str) -> bool:
+    """Whether a document is a custom resource of that name."""
+    if not isinstance(document, dict) or _type_of(document) is None:
+        return False
+    return bool(part(document, "metadata").get("name") == name)
 
 
 def _refuse(problems: Problems) -> None:
     problems.refuse("the custom resource cannot be enabled", "correct it and run again")
 
 
-def _chart(name: str, spec: Mapping[str, Any], problems: Problems) -> SroRequest:
+def _chart(resource: Obj, source: SroSource, problems: Problems) -> SroRequest:
+    spec = resource["spec"]
     chart = spec["chart"]
-    repository = chart.get("repository") or {}
-    place = _place(chart)
-    if spec.get("driverContainer"):
-        problems.add(
-            "spec.driverContainer",
-            "these values under set, where the chart reads them as its own values",
-            "a key that the operator itself never read",
-        )
     depends = []
     for index, entry in enumerate(spec.get("dependencies") or []):
-        other = {"repository": repository, **entry["chart"]}
-        if _place(other) != place:
-            problems.add(
-                f"spec.dependencies[{index}].chart",
-                "the repository and version of the chart itself, or one folder for both by"
-                " hardware_enablement_recipe_dir",
-                _place(other) or "another repository",
-            )
-        depends.append({"name": entry["chart"]["name"], "options": _options(entry.get("set"))})
-    options = _options(spec.get("set"))
-    if spec.get("nodeSelector"):
-        options["node_selector"] = dict(spec["nodeSelector"])
+        if not part(entry, "chart").get("name"):
+            problems.add(f"spec.dependencies[{index}].chart", "a chart with its name", "nothing")
+            continue
+        other = {"repository": chart.get("repository"), **entry["chart"]}
+        depends.append(
+            {
+                "name": other["name"],
+                "recipe_dir": source.of_chart(other),
+                "options": {"set": _values(entry)},
+            }
+        )
     return SroRequest(
-        name=name,
+        name=resource["metadata"]["name"],
         recipe=chart["name"],
-        action=_STATES[spec.get("managementState") or ""],
+        action=_ACTIONS[spec.get("managementState") or ""],
         namespace=spec["namespace"],
-        recipe_dir=place,
-        options=options,
+        recipe_dir=source.of_chart(chart),
+        options={
+            "set": _values(spec),
+            "node_selector": dict(spec.get("nodeSelector") or {}),
+            "custom_resource": _for_charts(resource),
+        },
         depends=tuple(depends),
-        notes=tuple(_notes(spec, chart, repository)),
-        secrets=frozenset(filter(None, [str(repository.get("password") or "")])),
+        notes=tuple(_notes(spec)),
+        secrets=frozenset(filter(None, map(_password, [spec, *spec.get("dependencies", ())]))),
     )
 
 
-def _place(chart: Mapping[str, Any]) -> str:
-    """Where recipe_dir finds a chart in the version that is wanted, "" for nowhere."""
-    url = str((chart.get("repository") or {}).get("url") or "").rstrip("/")
-    version = str(chart.get("version") or "")
-    if url.startswith(_FOLDER):
-        return url.removeprefix(_FOLDER)
-    if url.startswith(_ARTIFACT) and version:
-        return f"{url}/{chart['name']}:{version}"
-    if url.startswith(_VERSIONED):
-        return f"{url}#{version}" if version else url
-    return ""
+def _values(entry: Mapping[str, Any]) -> Obj:
+    given = part(entry, "set")
+    return {name: value for name, value in given.items() if name not in _OF_OBJECTS}
 
 
-def _options(values: Mapping[str, Any] | None) -> Obj:
-    kept = {name: value for name, value in (values or {}).items() if name not in _OF_OBJECTS}
-    return {"set": kept} if kept else {}
+def _password(entry: Mapping[str, Any]) -> str:
+    return str(part(entry, "chart", "repository").get(_SECRET) or "")
 
 
-def _notes(
-    spec: Mapping[str, Any], chart: Mapping[str, Any], repository: Mapping[str, Any]
-) -> list[str]:
+def _for_charts(resource: Obj) -> Obj:
+    """The custom resource as charts may read it, without passwords and what is said by other
+    options."""
+    spec = {key: value for key, value in resource["spec"].items() if key not in _NOT_FOR_CHARTS}
+    metadata = part(resource, "metadata")
+    marks = {key: metadata[key] for key in ("labels", "annotations") if metadata.get(key)}
+    found = {**({"metadata": marks} if marks else {}), "spec": spec}
+    cleaned: Obj = _without(found, _SECRET)
+    return cleaned
+
+
+def _without(value: Any, name: str) -> Any:
+    """A copy of a value without all keys of one name."""
+    if isinstance(value, dict):
+        return {key: _without(each, name) for key, each in value.items() if key != name}
+    return [_without(each, name) for each in value] if isinstance(value, list) else value
+
+
+def _notes(spec: Mapping[str, Any]) -> list[str]:
     """What is another way here, a sentence each."""
-    is_folder = str(repository.get("url") or "").startswith(_FOLDER)
+    chart = spec["chart"]
+    repository = part(chart, "repository")
+    is_folder = str(repository.get("url") or "").startswith("file://")
     notes = (
         (
             chart.get("version") and is_folder,
@@ -218,7 +204,7 @@ def _notes(
         ),
         (
             any(repository.get(name) for name in _ACCESS),
-            f"repository: {_ACCOUNTS}",
+            _ACCOUNTS,
         ),
         (
             spec.get("watch"),
@@ -228,21 +214,44 @@ def _notes(
     return [note for applies, note in notes if applies]
 
 
-def _numbered(name: str, spec: Mapping[str, Any], problems: Problems) -> SroRequest:
-    """v1alpha1: its recipe is called as the resource, and reads the spec itself."""
+def _numbered(resource: Obj, source: SroSource, problems: Problems) -> SroRequest:
+    """Its recipe is called as the resource, and reads the spec itself."""
+    spec, metadata = resource["spec"], resource["metadata"]
+    namespace = spec.get("namespace") or metadata.get("namespace") or metadata["name"]
     depends = spec.get("dependsOn") or []
-    named = depends.get("name") if isinstance(depends, dict) else depends
-    others = [each.get("name") if isinstance(each, dict) else each for each in named or []]
-    for index, other in enumerate(others):
+    named = depends.get("name") if isinstance(depends, dict) else [each["name"] for each in depends]
+    for index, other in enumerate(named or []):
         _NAME.check(other, f"spec.dependsOn[{index}]", problems)
     _refuse(problems)
-    options: Obj = {"set": dict(spec)} if spec else {}
-    if (spec.get("node") or {}).get("selector"):
-        options["node_selector"] = {spec["node"]["selector"]: "true"}
+    selector = part(spec, "node").get("selector")
     return SroRequest(
-        name=name,
-        recipe=name,
-        namespace=spec.get("namespace") or name,
-        options=options,
-        depends=tuple({"name": other, "options": {}} for other in others),
+        name=metadata["name"],
+        recipe=metadata["name"],
+        namespace=namespace,
+        recipe_dir=source.of_manifests(metadata["name"], namespace),
+        options={
+            "set": spec,
+            "node_selector": {selector: "true"} if selector else {},
+        },
+        depends=tuple(
+            {"name": other, "recipe_dir": source.of_manifests(other, namespace), "options": {}}
+            for other in named or []
+        ),
     )
+
+
+_CHARTS = _ResourceType(CHART_SPEC, _chart)
+_MANIFESTS = _ResourceType(NUMBERED_SPEC, _numbered)
+_TYPES = {
+    (NEW, RESOURCE): _CHARTS,
+    (NEW, MODULE): _ResourceType(MODULE_SPEC, _chart),
+    (OLD, RESOURCE): _ResourceType(OLD_NUMBERED_SPEC, _numbered),
+}
+
+
+def _type_of(resource: Mapping[str, Any]) -> _ResourceType | None:
+    """v1beta1 is the name of two generations, of which only one knows charts."""
+    found = _TYPES.get((str(resource.get("apiVersion")), str(resource.get("kind"))))
+    spec = resource.get("spec")
+    without_chart = isinstance(spec, dict) and "chart" not in spec
+    return _MANIFESTS if found is _CHARTS and without_chart else found

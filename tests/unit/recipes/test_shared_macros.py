@@ -12,6 +12,9 @@ from pathlib import Path
 import pytest
 import yaml
 
+from ansible_collections.hardware.enablement.plugins.module_utils._charts.recipe_store import (
+    FileStore,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils._errors import InvalidInput
 from ansible_collections.hardware.enablement.plugins.module_utils._interface.api_types_file import (
     read_api_types,
@@ -20,9 +23,6 @@ from ansible_collections.hardware.enablement.plugins.module_utils._interface.bun
     MACROS_PATH,
     find_bundle,
     read_bundle,
-)
-from ansible_collections.hardware.enablement.plugins.module_utils._interface.recipe_store import (
-    FileStore,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._interface.text_store import (
     TextStore,

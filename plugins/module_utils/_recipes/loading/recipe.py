@@ -241,10 +241,11 @@ class Remedies:
 @dataclass(frozen=True)
 class Dependency:
     """A recipe that has to be enabled before another one. options: those that it is enabled with
-    where it is not enabled yet."""
+    where it is not enabled yet. recipe_dir: where it is, "" for where the other one is."""
 
     name: str
     options: Mapping[str, Any] = field(default_factory=dict)
+    recipe_dir: str = ""
 
 
 @dataclass(frozen=True)

@@ -54,7 +54,8 @@ def run(request: DependenciesRequest, _context: RunContext) -> Obj:
         "dependencies": [
             {
                 "name": dependency.name,
-                "options": dict(dependency.options),
+                "options": {**graph[dependency.name]["options"], **dependency.options},
+                "recipe_dir": graph[dependency.name]["recipe_dir"],
                 "instance": enabled.get(dependency.name, dependency.name),
                 "enabled": dependency.name in enabled,
                 "unfinished": enabled.get(dependency.name) in unfinished

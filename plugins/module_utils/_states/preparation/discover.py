@@ -185,6 +185,7 @@ class OptionalRecipe(ParameterGroup):
             return None
         return RecipeRequest(
             recipe=self.recipe,
+            recipe_dir=self.recipe_dir,
             bundle=self.bundle,
             options=self.options,
             pools=self.pools,

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from functools import partial
+from pathlib import Path
 from typing import Any, Optional
 
 from ..._charts.recipe_reading import read_recipe
@@ -50,7 +51,8 @@ class Prepared:
     """A recipe with everything that a person may set (intent).
 
     The recipe's name is the instance's. versions: of the collection, the recipe and the driver, as
-    far as they are known. record: as it stood when the task began.
+    far as they are known. record: as it stood when the task began. recipe_dir: where the recipe is,
+    "" for the collection itself.
     """
 
     recipe: Recipe
@@ -58,6 +60,7 @@ class Prepared:
     applyset_id: str
     versions: Mapping[str, str] = field(default_factory=dict)
     record: dict[str, Any] | None = None
+    recipe_dir: str = ""
 
     @property
     def options(self) -> Mapping[str, Any]:
@@ -105,6 +108,7 @@ class Prepared:
             pools=self.pools,
             selector=self.selector,
             taints=self.taints,
+            recipe_dir=self.recipe_dir,
         )
 
     @property
@@ -166,6 +170,8 @@ def prepare(
     if complete:
         parse_pools(request.pools)
     record = record_store.read(client, recipe.name)
+    if complete:
+        _refuse_namesake(recipe, request.recipe_dir, record)
     intent = make_intent(
         recipe,
         given,
@@ -183,7 +189,27 @@ def prepare(
         applyset_id=applyset_id(recipe.name, "", KIND, GROUP),
         versions=versions(recipe, intent.options) if complete else {},
         record=record,
+        recipe_dir=_absolute(request.recipe_dir or ""),
     )
+
+
+def _absolute(recipe_dir: str) -> str:
+    """recipe_dir as it is understood in whatever folder."""
+    return recipe_dir if "://" in recipe_dir or not recipe_dir else str(Path(recipe_dir).absolute())
+
+
+def _refuse_namesake(
+    recipe: Recipe, recipe_dir: str | None, record: Mapping[str, Any] | None
+) -> None:
+    """Raise InvalidInput where the collection has a recipe of the name of one that is enabled and
+    comes from elsewhere."""
+    recorded = part(record or {}, "spec").get("recipeDir")
+    if recorded and not recipe_dir:
+        raise InvalidInput(
+            f"{recipe.name} is not the recipe of that name in the collection",
+            why=f"it was enabled from {recorded}",
+            todo=f"add -e hardware_enablement_recipe_dir={recorded}, or disable it first",
+        )
 
 
 def _with_options(recipe: Recipe, intent: Intent) -> Recipe:

@@ -241,6 +241,10 @@ def _schema() -> Obj:
     spec = object_of(
         "What was asked for.",
         recipe=_text("Name of the recipe."),
+        recipeDir=_text(
+            "Where the recipe was for the run that applied it (a folder is one of the machine that ran"
+            " it); without, it is one of the collection."
+        ),
         namespace=_text("Where the recipe's objects are."),
         options={
             "type": "object",

@@ -40,12 +40,14 @@ def make_spec(
     pools: Iterable[NodePool] = (),
     selector: Iterable[LabelSet] = (),
     taints: Iterable[Taint] = (),
+    recipe_dir: str = "",
 ) -> Obj:
     """The spec: only options that differ from the recipe's defaults; of those that are secret, only
     the names.
 
-    resources and selector (label selectors as the API server takes them, any of which makes a node
-    one of ours) say to others what this one serves.
+    recipe_dir: where the recipe is, "" for the collection itself. resources and selector (label
+    selectors as the API server takes them, any of which makes a node one of ours) say to others
+    what this one serves.
     """
     secret = _secret_options(recipe)
     asked = _differing_options(recipe, options)
@@ -56,7 +58,8 @@ def make_spec(
         "resources": list(recipe.resources),
         "selector": [label_selector(labels) for labels in selector],
     }
-    where_there_are_any: Mapping[str, list[Any]] = {
+    where_there_are_any: Mapping[str, list[Any] | str] = {
+        "recipeDir": recipe_dir,
         "pools": [pool.to_spec(secret) for pool in pools],
         "taints": [taint.to_object() for taint in taints],
         "depends": [dependency.name for dependency in recipe.depends],

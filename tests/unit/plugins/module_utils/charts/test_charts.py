@@ -317,7 +317,9 @@ def test_fields_that_the_operator_did_not_know_are_found() -> None:
         (".Nope", 3),
         (".Proxy.Htp", 4),
     ]
-    assert dot["SpecialResource"]["Spec"]["DriverContainer"]["BuildArgs"] == [{"Name": "A"}]
+    assert dot["SpecialResource"]["Spec"]["DriverContainer"]["BuildArgs"] == [
+        {"Name": "A", "Value": ""}
+    ]
     assert dot["SpecialResource"]["Spec"]["DriverContainer"]["Source"]["Git"] == {
         "Ref": "",
         "Uri": "",

@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
+from ansible_collections.hardware.enablement.plugins.module_utils._charts.recipe_store import (
+    FileStore,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils._errors import InvalidInput
 from ansible_collections.hardware.enablement.plugins.module_utils._interface.bundle import (
     find_bundle,
     read_bundle,
-)
-from ansible_collections.hardware.enablement.plugins.module_utils._interface.recipe_store import (
-    FileStore,
 )
 
 

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from pathlib import PurePosixPath
 from typing import Any
 
 import pytest
@@ -20,6 +21,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils._sro.sro_resou
     SroRequest,
     request_of,
 )
+from ansible_collections.hardware.enablement.plugins.module_utils._sro.sro_source import SroSource
 
 WHOLE = """\
 apiVersion: sro.openshift.io/v1beta1
@@ -44,9 +46,14 @@ spec:
 """
 
 
-def asked(text: str, recipe_dir: str = "") -> SroRequest:
+# Folders, each with the recipe that it holds.
+FOLDERS = {("/src/charts/example", "simple-kmod"), ("/src/charts/other", "base")}
+
+
+def asked(text: str, recipe_dir: str = "", file: str = "/home/me/cr.yaml") -> SroRequest:
     """What a text asks for."""
-    return request_of(parse(text, "cr.yaml"), "cr.yaml", recipe_dir)
+    source = SroSource(PurePosixPath(file), recipe_dir, lambda *found: found in FOLDERS)
+    return request_of(parse(text, "cr.yaml"), "cr.yaml", source)
 
 
 def refused(text: str, recipe_dir: str = "") -> str:
@@ -64,8 +71,35 @@ def test_a_whole_one() -> None:
     assert found.options == {
         "set": {"kmodNames": ["simple-kmod", "simple-procfs-kmod"]},
         "node_selector": {"example.org/card": "true"},
+        "custom_resource": {
+            "spec": {
+                "debug": True,
+                "managementState": "Managed",
+                "chart": {
+                    "name": "simple-kmod",
+                    "version": "0.0.1",
+                    "repository": {
+                        "name": "charts",
+                        "url": "file:///charts/example",
+                        "username": "me",
+                    },
+                },
+                "dependencies": [
+                    {
+                        "chart": {"name": "base", "version": "0.0.1"},
+                        "set": {"kind": "Values", "colour": "green"},
+                    }
+                ],
+            }
+        },
     }
-    assert found.depends == ({"name": "base", "options": {"set": {"colour": "green"}}},)
+    assert found.depends == (
+        {
+            "name": "base",
+            "recipe_dir": "/charts/example",
+            "options": {"set": {"colour": "green"}},
+        },
+    )
     assert found.secrets == {"hunter22"}
     assert "hunter22" not in str((found.notes, found.options, found.depends))
     assert [each.split(":")[0] for each in found.notes] == [
@@ -90,7 +124,18 @@ def test_a_chart_from_elsewhere_has_to_be_fetched_beforehand() -> None:
     said = refused(text)
     assert "spec.chart.repository.url: expected file:///..." in said
     assert "hunter22" not in said
-    assert asked(text, "/charts").recipe_dir == ""
+    assert asked(text, "/charts").recipe_dir == "/charts"
+
+
+def test_the_image_of_the_operator_is_looked_for_around_the_file() -> None:
+    other = "repository: {name: x, url: 'file:///charts/other/'}"
+    text = WHOLE.replace("base, version: 0.0.1", f"base, version: 0.0.1, {other}")
+    found = asked(text, file="/src/charts/example/simple-kmod-0.0.1/simple-kmod.yaml")
+    assert found.recipe_dir == "/src/charts/example"
+    assert [each["recipe_dir"] for each in found.depends] == ["/src/charts/other"]
+    # What a person names is meant for all.
+    found = asked(text, "/mine", "/src/charts/example/simple-kmod-0.0.1/simple-kmod.yaml")
+    assert (found.recipe_dir, found.depends[0]["recipe_dir"]) == ("/mine", "/mine")
 
 
 @pytest.mark.parametrize(
@@ -119,20 +164,25 @@ def test_where_charts_are_found(url: str, place: str) -> None:
         ("  namespace: kmod\n", "", "spec.namespace: expected a value"),
         ("    name: simple-kmod\n", "", "spec.chart.name: expected a value"),
         ("name: simple-kmod", "name: Simple", "spec.chart.name: expected the name of a recipe"),
-        ("  set:\n", "  sets:\n", "found sets, did you mean set?"),
         ("Managed", "Paused", "spec.managementState: expected"),
         ("v1beta1\nkind", "v1\nkind", "found SpecialResource (sro.openshift.io/v1)"),
-        ("  debug: true\n", "  driverContainer: {source: {}}\n", "spec.driverContainer: expected"),
-        (
-            "base, version: 0.0.1",
-            "base, version: 0.0.1, repository: {name: x, url: 'file:///other'}",
-            "spec.dependencies[0].chart: expected the repository and version of the chart itself",
-        ),
+        ("{name: charts, url:", "x # {", "spec.chart.repository: expected a mapping"),
+        ("chart: {name: base, version: 0.0.1}", "name: base", "dependencies[0].chart: expected a"),
+        ("{name: site-kmod}", "{name: site-kmod, namespace: A_B}", "metadata.namespace: expected"),
     ],
 )
 def test_what_cannot_be_honoured(old: str, new: str, said: str) -> None:
     assert old in WHOLE
     assert said in refused(WHOLE.replace(old, new))
+
+
+def test_what_the_operators_api_dropped_is_told() -> None:
+    text = WHOLE.replace("  set:\n", "  sets:\n").replace('card: "true"', "card: ''")
+    found = asked(text)
+    assert found.options["set"] == {}
+    assert found.notes[0].startswith(
+        "spec.sets, did you mean set?: the operator's API knew no such"
+    )
 
 
 def test_a_file_holds_one() -> None:
@@ -164,8 +214,28 @@ def test_one_of_the_first_generation() -> None:
     assert (found.recipe, found.namespace) == ("kmod", "kmod")
     assert found.options["set"]["driverContainer"] == spec["driverContainer"]
     assert found.options["node_selector"] == {"example.org/card": "true"}
-    assert found.depends == ({"name": "base", "options": {}},)
-    assert "metadata.name: expected a recipe of that name in the folder" in refused(text)
+    assert found.depends == ({"name": "base", "recipe_dir": "/recipes", "options": {}},)
+    # The operator looked for a ConfigMap of that name first.
+    found = asked(text)
+    assert found.recipe_dir == "cm://kmod/kmod"
+    assert [each["recipe_dir"] for each in found.depends] == ["cm://kmod/base"]
+
+
+def test_v1beta1_before_charts() -> None:
+    spec = {
+        "namespace": "kmod",
+        "configuration": [{"name": "NAMES", "value": ["a", "b"]}],
+        "dependsOn": [{"name": "base", "imageReference": "true"}],
+    }
+    head = WHOLE[: WHOLE.index("spec:")].replace("site-kmod", "simple-kmod")
+    file = "/src/charts/example/simple-kmod/0000-cr.yaml"
+    found = asked(f"{head}spec: { ({**spec, 'metadata': {}})!r}\n", file=file)
+    assert (found.recipe, found.recipe_dir) == ("simple-kmod", "/src/charts/example")
+    assert found.options == {"set": spec, "node_selector": {}}
+    assert [each["name"] for each in found.depends] == ["base"]
+    (note,) = found.notes
+    assert note.startswith("spec.metadata")
+    assert note.endswith("the operator's API knew no such field, and dropped it")
 
 
 def test_what_a_module_watches_is_told() -> None:

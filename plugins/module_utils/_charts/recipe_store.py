@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from .._charts.chart_archive import CHART_FILE, chart_files, is_subchart
-from .._charts.recipe_files import is_recipe
 from .._errors import InvalidInput
 from .._recipes.templates.overlay import RECIPE_FILE
+from .chart_archive import CHART_FILE, chart_files, is_subchart
+from .recipe_files import is_recipe
 
 MAX_BYTES = 1_000_000
 # The one hidden file that counts: it says which files are no part of a chart.
@@ -65,7 +65,7 @@ class FileStore:
 
     def holds(self, name: str) -> bool:
         """Whether there is such a recipe."""
-        folder = self.path / name
+        folder = self._folder(name)
         files = folder.rglob("*.y*ml") if folder.is_dir() else ()
         inside = (path.relative_to(folder).as_posix() for path in files)
         return is_recipe(inside) or bool(self._archives(name))
@@ -75,7 +75,7 @@ class FileStore:
         InvalidInput."""
         if archives := self._archives(name):
             return self._unpacked(name, archives)
-        folder = self.path / name
+        folder = self._folder(name)
         bundle: dict[str, str] = {}
         for path in sorted(folder.rglob("*")):
             inside = path.relative_to(folder).as_posix()
@@ -83,9 +83,15 @@ class FileStore:
                 bundle.update(_texts_of(path, inside))
         return bundle
 
+    def _folder(self, name: str) -> Path:
+        """The folder of a recipe: of its name, else of a chart's name and its version."""
+        folder = self.path / name
+        versions = () if folder.is_dir() else sorted(self.path.glob(f"{name}-[0-9]*/{CHART_FILE}"))
+        return versions[0].parent if len(versions) == 1 else folder
+
     def _archives(self, name: str) -> list[Path]:
         """The packed charts that are there instead of a folder: NAME.tgz, else NAME-VERSION.tgz."""
-        if (self.path / name).exists():
+        if self._folder(name).exists():
             return []
         exact = self.path / f"{name}.tgz"
         return [exact] if exact.is_file() else sorted(self.path.glob(f"{name}-[0-9]*.tgz"))

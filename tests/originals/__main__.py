@@ -1,0 +1,184 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""python -m tests.originals CHECKOUT [NAME ...]: the custom resources of the Special Resource Operator
+in a checkout of it, each enabled, enabled again and removed, unmodified, on a cluster of OpenShift's
+flavour with two kernels. Prints a row for each: what came of it, what a second run wrote, what stayed."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import yaml
+
+from tests.cluster import Cluster
+from tests.cluster.dump import dump
+from tests.cluster.programs import HELM_MODULES, ensure_programs
+from tests.integration.plays import Played, Runner, close_play_server
+from tests.originals.foreign_kinds import foreign_definitions
+
+USER = "originals"
+KERNELS = {
+    "4.18.0-305.19.1.el8_4.x86_64": "410.84.202203290245-0",
+    "5.14.0-570.23.1.el9_6.x86_64": "9.6.20250805-0",
+}
+# What custom resources choose nodes by.
+LABELS = (
+    "node-role.kubernetes.io/worker=",
+    "node-role.kubernetes.io/node=",
+    "node.kubernetes.io/instance-type=f1.2xlarge",
+    "feature.node.kubernetes.io/pci-10de.present=true",
+    "feature.node.kubernetes.io/pci-1d0f.present=true",
+    "IS-cluster1=true",
+)
+# Seconds; nobody mends what is wrong.
+GRACE, TIMEOUT = 1, 900
+_KIND = re.compile(r"^kind: *SpecialResource(Module)?\s*$", re.MULTILINE)
+# Made by controllers, or what a first run makes for all that come.
+_PASSING = re.compile(
+    r"^\S+ (?:Endpoint|EndpointSlice|Node|NodeFeature|APIService|Pod) "
+    r"|.*[ /](?:specialresources\.)?hardware-enablement"
+)
+_REASON = re.compile(r'"msg": "(?P<why>.*?)"(?:,|\s*\})|\[ERROR\]: (?P<error>.*)')
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of one custom resource. rewrites: of the second run. left: what removal left."""
+
+    end: str
+    rewrites: int = 0
+    left: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        left = f", left {', '.join(self.left[:4])}" if self.left else ""
+        return f"{self.end}, {self.rewrites} writes{left}" if self.end == "ready" else self.end
+
+
+def resources_in(folder: Path, names: list[str]) -> Iterator[Path]:
+    """The files with custom resources, in the order of their paths; names: parts of those wanted."""
+    for path in sorted(folder.rglob("*.yaml")):
+        inside = path.relative_to(folder).as_posix()
+        if "/crd" in f"/{inside}" or (names and not any(name in inside for name in names)):
+            continue
+        if _KIND.search(path.read_text(errors="replace")):
+            yield path
+
+
+def main(arguments: list[str]) -> int:
+    """Play them all; 0 where each is ready and leaves nothing."""
+    folder = Path(arguments[0]).resolve()
+    helm = Path(ensure_programs(modules=HELM_MODULES)["helm"]).parent
+    os.environ["PATH"] = f"{helm}{os.pathsep}{os.environ['PATH']}"
+    failed = 0
+    try:
+        with Cluster.up("originals", openshift=True, instant=True) as cluster:
+            prepare(cluster)
+            with tempfile.TemporaryDirectory() as scratch:
+                runner = Runner(cluster, USER, Path(scratch))
+                for path in resources_in(folder, arguments[1:]):
+                    outcome = play(cluster, runner, path)
+                    failed += outcome.end != "ready" or bool(outcome.rewrites or outcome.left)
+                    print(f"{path.relative_to(folder)}: {outcome}", flush=True)
+    finally:
+        close_play_server()
+    return 1 if failed else 0
+
+
+def prepare(cluster: Cluster) -> None:
+    """Two nodes with what the resources ask for, one that takes no pods, and kinds of others."""
+    for kernel, build in KERNELS.items():
+        prefix = f"node-{kernel[:4].replace('.', '-')}"
+        cluster.add_nodes(
+            1, profile="gpu-t4", kernel=kernel, os=f"rhcos:{build}", runtime="cri-o", prefix=prefix
+        )
+    nodes = cluster.kubectl("get", "nodes", "-o", "name").split()
+    for node in nodes:
+        if "/node-" in node:
+            cluster.kubectl("label", "--overwrite", node, *LABELS)
+        else:
+            cluster.kubectl(
+                "taint",
+                "--overwrite",
+                "node",
+                node.partition("/")[2],
+                "node-role.kubernetes.io/master=:NoSchedule",
+            )
+    # A chart's rights are its own.
+    binding = ("create", "clusterrolebinding", USER, f"--user={USER}")
+    cluster.kubectl(*binding, "--clusterrole=cluster-admin")
+
+
+def know_foreign_kinds(cluster: Cluster, path: Path) -> None:
+    """Serve the kinds of other operators that an example does not bring itself."""
+    texts = "".join(each.read_text(errors="replace") for each in path.parent.rglob("*.yaml"))
+    for definition in foreign_definitions():
+        verb = "delete" if f"group: {definition['spec']['group']}" in texts else "apply"
+        more = ["--ignore-not-found"] if verb == "delete" else ["--server-side"]
+        cluster.kubectl(verb, *more, "-f", "-", stdin=yaml.safe_dump(definition))
+
+
+def play(cluster: Cluster, runner: Runner, path: Path) -> Outcome:
+    """Enable, enable again, remove."""
+    know_foreign_kinds(cluster, path)
+    before = dump(cluster.api)
+    given = {
+        "hardware_enablement_cr": str(path),
+        "hardware_enablement_failure_grace": GRACE,
+        "hardware_enablement_last_kernel_wins": True,
+    }
+    first = runner.play("special_resource", timeout=TIMEOUT, **given)
+    log(path, first)
+    if first.code:
+        outcome = Outcome(f"not ready: {reason(first)}")
+    else:
+        mark = cluster.mark()
+        again = runner.play("special_resource", timeout=TIMEOUT, **given)
+        log(path, again)
+        end = f"not ready again: {reason(again)}" if again.code else "ready"
+        outcome = Outcome(end, rewrites=len(runner.writes(mark)) or again.changed)
+    for name in enabled(cluster):
+        ended = runner.play(
+            "disable",
+            timeout=TIMEOUT,
+            hardware_enablement_recipe=name,
+            hardware_enablement_force=True,
+        )
+        log(path, ended)
+    after = dump(cluster.api)
+    left = tuple(sorted(key for key in after.keys() - before.keys() if not _PASSING.match(key)))
+    return Outcome(outcome.end, outcome.rewrites, left)
+
+
+def enabled(cluster: Cluster) -> list[str]:
+    """The names of all that is enabled."""
+    crd = "specialresources.hardware-enablement.io"
+    if not cluster.kubectl("get", "crd", crd, "-o", "name", "--ignore-not-found"):
+        return []
+    found = cluster.kubectl("get", crd, "-o", "name").split()
+    return [each.partition("/")[2] for each in found]
+
+
+def reason(played: Played) -> str:
+    """Why a run has failed, as far as it says it in one line."""
+    found = _REASON.search(played.output)
+    return (found["why"] or found["error"]) if found else played.output[-300:]
+
+
+def log(path: Path, played: Played) -> None:
+    """The whole output, for whom the reason does not do."""
+    folder = os.environ.get("HE_ORIGINALS_LOG")
+    if folder:
+        name = "-".join(path.parts[-4:])
+        with (Path(folder) / f"{name}.log").open("a") as file:
+            file.write(played.output)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
