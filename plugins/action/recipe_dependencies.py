@@ -13,7 +13,6 @@ from ..module_utils._charts.recipe_reading import read_recipe
 from ..module_utils._interface import arguments
 from ..module_utils._interface.bundle import find_bundle
 from ..module_utils._recipes.loading.dependencies import graph_of
-from ..module_utils._recipes.loading.lookups import is_looked_up
 from ..module_utils._recipes.loading.recipe import Dependency
 from ..module_utils._sro.sro_dependency import own_request
 from ..module_utils._states.cleanup import dependency_order
@@ -62,7 +61,6 @@ def read_row(bundle: Mapping[str, str], name: str) -> dict[str, Any]:
     own = None if recipe.format is None else own_request(bundle, name)
     return {
         "namespace": own.namespace if own else recipe.namespace,
-        "looks_images_up": any(map(is_looked_up, recipe.states.values())),
         "options": own.options if own else {},
         "depends": [
             *recipe.depends,

@@ -25,8 +25,8 @@ options:
     default: []
   graph:
     description:
-      - Recipe to its namespace, whether its images are looked up, and what it names in C(depends). Filled in by the
-        action plugin, so that a target needs no files.
+      - Recipe to where it is, its namespace and options, and what it names in C(depends). Filled in by the action
+        plugin, so that a target needs no files.
     type: dict
 extends_documentation_fragment:
   - hardware.enablement.common
@@ -54,21 +54,25 @@ dependencies:
       description: Name of the recipe.
       type: str
     options:
-      description: The options that it is to be enabled with where it is not enabled yet.
+      description: The options that it is to be enabled with, or has by its record, where it is enabled.
       type: dict
     recipe_dir:
       description: Where it is, V("") for the collection itself.
       type: str
+    pools:
+      description: Its pools, where it is enabled.
+      type: list
+      elements: dict
     enabled:
       description: Whether it is enabled.
       type: bool
     unfinished:
       description:
         - Whether it is enabled and its last run did not find it ready, so that it is applied once more, with the
-          options of its record. Never of a recipe whose images are looked up; C(enable) of its own goes on with that.
+          options of its record.
       type: bool
     namespace:
-      description: The namespace that it names.
+      description: The namespace that it names, or that it is enabled in.
       type: str
     instance:
       description: What it is enabled as; its name, where it is not.

@@ -7,11 +7,14 @@ flavour with two kernels. Prints a row for each: what came of it, what a second 
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import sys
 import tempfile
+import threading
 from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,10 +22,12 @@ import yaml
 
 from tests.cluster import Cluster
 from tests.cluster.dump import dump
+from tests.cluster.errors import ClusterError
 from tests.cluster.programs import HELM_MODULES, ensure_programs
 from tests.integration.plays import Played, Runner, close_play_server
 from tests.originals.foreign_kinds import foreign_definitions
 
+TOOLKIT = "quay.io/openshift-release-dev/ocp-v4.0-art-dev"
 USER = "originals"
 KERNELS = {
     "4.18.0-305.19.1.el8_4.x86_64": "410.84.202203290245-0",
@@ -37,6 +42,9 @@ LABELS = (
     "feature.node.kubernetes.io/pci-1d0f.present=true",
     "IS-cluster1=true",
 )
+LOG = "sim.hardware-enablement.io/log"
+LINES = "+ wait 1\n+ touch /tmp/ready\n+ sleep infinity"
+PAUSE_S = 3
 # Seconds; nobody mends what is wrong.
 GRACE, TIMEOUT = 1, 900
 _KIND = re.compile(r"^kind: *SpecialResource(Module)?\s*$", re.MULTILINE)
@@ -80,7 +88,7 @@ def main(arguments: list[str]) -> int:
     try:
         with Cluster.up("originals", openshift=True, instant=True) as cluster:
             prepare(cluster)
-            with tempfile.TemporaryDirectory() as scratch:
+            with tempfile.TemporaryDirectory() as scratch, pods_that_log(cluster):
                 runner = Runner(cluster, USER, Path(scratch))
                 for path in resources_in(folder, arguments[1:]):
                     outcome = play(cluster, runner, path)
@@ -110,9 +118,33 @@ def prepare(cluster: Cluster) -> None:
                 node.partition("/")[2],
                 "node-role.kubernetes.io/master=:NoSchedule",
             )
+    name = f"{TOOLKIT}@sha256:{'2b' * 32}"
+    tag = {"name": KERNELS[min(KERNELS)], "from": {"kind": "DockerImage", "name": name}}
+    add = json.dumps([{"op": "add", "path": "/spec/tags/-", "value": tag}])
+    patch = ("patch", "imagestream", "driver-toolkit", "-n", "openshift", "--type=json")
+    cluster.kubectl(*patch, "-p", add)
     # A chart's rights are its own.
     binding = ("create", "clusterrolebinding", USER, f"--user={USER}")
     cluster.kubectl(*binding, "--clusterrole=cluster-admin")
+
+
+@contextmanager
+def pods_that_log(cluster: Cluster) -> Iterator[None]:
+    """Meanwhile all pods say what examples wait for: simulated ones know of no such programs."""
+    over = threading.Event()
+
+    def tell() -> None:
+        while not over.wait(PAUSE_S):
+            with suppress(ClusterError):
+                cluster.kubectl("annotate", "pods", "--all", "-A", f"{LOG}={LINES}")
+
+    teller = threading.Thread(target=tell)
+    teller.start()
+    try:
+        yield
+    finally:
+        over.set()
+        teller.join()
 
 
 def know_foreign_kinds(cluster: Cluster, path: Path) -> None:
@@ -124,9 +156,20 @@ def know_foreign_kinds(cluster: Cluster, path: Path) -> None:
         cluster.kubectl(verb, *more, "-f", "-", stdin=yaml.safe_dump(definition))
 
 
+def make_push_secret(cluster: Cluster, path: Path) -> None:
+    """The Secret that an example's values name, which its user had made beforehand."""
+    (resource,) = (each for each in yaml.safe_load_all(path.read_text()) if each)
+    name = ((resource.get("spec") or {}).get("set") or {}).get("pushSecret")
+    if name:
+        namespace = resource["spec"]["namespace"]
+        cluster.kubectl("create", "namespace", namespace)
+        cluster.kubectl("create", "secret", "generic", name, "-n", namespace, "--from-literal=a=b")
+
+
 def play(cluster: Cluster, runner: Runner, path: Path) -> Outcome:
     """Enable, enable again, remove."""
     know_foreign_kinds(cluster, path)
+    make_push_secret(cluster, path)
     before = dump(cluster.api)
     given = {
         "hardware_enablement_cr": str(path),

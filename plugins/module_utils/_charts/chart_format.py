@@ -27,6 +27,7 @@ from .annotation_proofs import HOOK, proofs_of
 from .chart_rendering import ChartRendering, HelmRelease
 from .chart_states import HOOKS, NAMESPACE_ASSET, HookAsset, asset_at, crds_in
 from .kernel_affine import kernel_suffix, made_affine, without_state_labels
+from .image_rights import image_rights
 from .runtime_values import OF_KERNEL, proxy_of_nodes, runtime_values, system_version
 from .sro_types import GROUP
 from .vendor_builds import has_vendor, images_of, is_wanted
@@ -63,7 +64,10 @@ class ChartFormat:
     fallbacks: Set[str] = frozenset()
     warnings: Sequence[tuple[str, int, str]] = ()
     options: Set[str] = frozenset(
-        ("set", "custom_resource", "push_secret", "os_image_url", "proxy", "node_selector")
+        (
+            *("set", "custom_resource", "image_namespaces"),
+            *("push_secret", "os_image_url", "proxy", "node_selector"),
+        )
     )
 
     # What tells that a file differs between kernels.
@@ -117,7 +121,8 @@ class ChartFormat:
     ) -> list[tuple[Obj, bool]]:
         if path == NAMESPACE_ASSET:
             namespace = self._namespace(variables, facts)
-            return [(namespace, False)] if namespace else []
+            found = [namespace] if namespace else []
+            return [(each, False) for each in (*found, *image_rights(variables))]
         asset = asset_at(path)
         found = self._manifests(asset.file, variables, facts)
         own = self._own_kinds(self._texts(variables, facts))

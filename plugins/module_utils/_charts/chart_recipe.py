@@ -11,6 +11,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from .._errors import InvalidInput
+from .._nodes.selectors import NO_ROLE_TAINT
 from .._recipes.differences import LAST_KERNEL_WINS
 from .._recipes.loading.recipe import Option, Recipe, State
 from .._recipes.loading.schema import DNS_LABEL, RESERVED_RECIPES
@@ -29,8 +30,10 @@ from .sro_annotations import misspelt_in
 
 _LONGEST_NAME = 30
 _VERSION = re.compile(r"v?\d+(\.\d+){0,2}(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?")
-# Every Linux node, as the operator has it without a selector.
-_ANY_NODE: tuple[Mapping[str, str | None], ...] = ({"kubernetes.io/os": "linux"},)
+# Every Linux node that takes pods, as the operator has it without a selector.
+_ANY_NODE: tuple[Mapping[str, str | None], ...] = (
+    {"kubernetes.io/os": "linux", NO_ROLE_TAINT: None},
+)
 
 _OWN_OPTIONS = (
     Option(
@@ -53,6 +56,14 @@ _OWN_OPTIONS = (
         False,
         "Whether an object of one name that comes out differently for two kernels is that of the last"
         " kernel, as the operator had it; without, it is refused.",
+    ),
+    Option(
+        "image_namespaces",
+        "list",
+        [],
+        "Namespaces of which builds on OpenShift may use the images; a run of C(special_resource) names"
+        " those of what the resource depends on.",
+        elements="str",
     ),
     Option("push_secret", "str", "", "The Secret that charts push images with (pushSecretName)."),
     Option("os_image_url", "str", "", "The image of the nodes' system (osImageURL)."),

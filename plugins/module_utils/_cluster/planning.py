@@ -37,12 +37,14 @@ class PlanRules:
     """What may be done to objects that are there.
 
     owner: the value of PART_OF_LABEL that makes an object ours; adopt: others are taken over, not
-    refused. recreate: replace an object whose immutable fields would change; renewed: objects that
-    are in any case. awaited: objects whose kind need not be served yet.
+    refused; adoptable: these are in any case. recreate: replace an object whose immutable fields
+    would change; renewed: objects that are in any case. awaited: objects whose kind need not be
+    served yet.
     """
 
     owner: str
     adopt: bool = False
+    adoptable: Set[ObjectKey] = frozenset()
     recreate: bool = False
     renewed: Set[ObjectKey] = frozenset()
     awaited: Set[ObjectKey] = frozenset()
@@ -236,7 +238,8 @@ class _Planner:
             return ""
         # What is adopted is put back some day: nothing secret is written down, and nothing made
         # anew is the same.
-        if not self._rules.adopt or replaced or (key.api_version, key.kind) == ("v1", "Secret"):
+        may_adopt = self._rules.adopt or key in self._rules.adoptable
+        if not may_adopt or replaced or (key.api_version, key.kind) == ("v1", "Secret"):
             self.refused.append(key)
         return "adopted"
 

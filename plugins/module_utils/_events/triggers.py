@@ -109,7 +109,7 @@ def _of_recipe(node: NodeFacts, recipe: EnabledRecipe) -> Iterator[Trigger]:
     seen = node.labels.get(fact_label(recipe.instance, KERNEL), "")
     marks = node_marks.read(node, recipe.instance)
     is_member = bool(seen) and marks.summary != node_marks.VANISHED
-    is_meant = matches(node.labels, recipe.selector)
+    is_meant = matches(node.labels, recipe.selector, node.taints)
     if is_meant and is_member:
         yield from _of_boot(node, recipe, seen, marks)
         yield from _of_marks(node, recipe, marks)

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 
-from .selectors import LabelSet
+from .selectors import LabelSet, labels_alone
 from .system import FEATURES
 
 MAX_SIMILAR = 3
@@ -67,6 +67,7 @@ class Similar:
 def explain(any_of: Sequence[LabelSet], evidence: Evidence) -> str:
     """One sentence: no node matches, what was looked for, whether NFD runs, what is there instead;
     what to do."""
+    any_of = [labels_alone(labels) for labels in any_of]
     found = similar(any_of, evidence.labels)
     parts = [
         "no node matches the selector",

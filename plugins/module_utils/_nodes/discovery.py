@@ -135,7 +135,7 @@ def discover(
     seen = {str(node["metadata"]["name"]): node for node in nodes}
     labelled = any(_has_features(part(node["metadata"], "labels")) for node in seen.values())
     facts = [NodeFacts.from_object(seen[name]) for name in sorted(seen)]
-    matched = tuple(node for node in facts if matches(node.labels, any_of))
+    matched = tuple(node for node in facts if matches(node.labels, any_of, node.taints))
     check_membership(grouping.pools, matched)
     node_groups = grouping.groups(matched)
     return Discovery(

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from .._errors import InvalidInput
+from .._nodes.selectors import ROLE, labels_alone
 from .._nodes.system import FEATURES
 from .._proofs.catalog import KINDS
 from .._proofs.proof import Proof
@@ -82,6 +83,26 @@ def labels_of_persons(options: Mapping[str, Any]) -> dict[str, str]:
     return {**named, **chosen_labels(options)}
 
 
+def _is_of_role(toleration: Mapping[str, Any]) -> bool:
+    """Whether a toleration lets pods run on nodes of a role."""
+    return str(toleration.get("key") or ROLE).startswith(ROLE)
+
+
+def _hardware_labels(options: Mapping[str, Any]) -> list[dict[str, str | None]]:
+    """The label sets of the user's hardware_labels. Raises InvalidInput for an empty one."""
+    found = [
+        {str(name): None if value is None else string(value) for name, value in labels.items()}
+        for labels in options["hardware_labels"]
+    ]
+    if {} in found:
+        raise InvalidInput(
+            "option hardware_labels would take every node",
+            why="one of its label sets is empty",
+            todo="name the labels of the nodes that have the hardware",
+        )
+    return found
+
+
 def node_label_sets(
     recipe: Recipe, options: Mapping[str, Any]
 ) -> tuple[dict[str, str | None], ...]:
@@ -90,19 +111,12 @@ def node_label_sets(
 
     Raises InvalidInput where no node can satisfy both.
     """
-    hardware = [
-        {str(name): None if value is None else string(value) for name, value in labels.items()}
-        for labels in options["hardware_labels"]
-    ]
-    if {} in hardware:
-        raise InvalidInput(
-            "option hardware_labels would take every node",
-            why="one of its label sets is empty",
-            todo="name the labels of the nodes that have the hardware",
-        )
+    hardware = _hardware_labels(options)
     wanted = chosen_labels(options)
+    # Who names nodes, or lets pods run there, means all of them.
+    named = bool(wanted) or any(map(_is_of_role, options["tolerations"]))
     sets: tuple[dict[str, str | None], ...] = tuple(
-        {**labels, **wanted}
+        {**(labels_alone(labels) if named else labels), **wanted}
         for labels in hardware or recipe.selector
         if all(labels.get(name) in (None, value) for name, value in wanted.items())
     )

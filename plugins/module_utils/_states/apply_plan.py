@@ -117,11 +117,19 @@ class ApplyPlanner:
         rules = PlanRules(
             owner=self.desired.prepared.applyset_id,
             adopt=self._request.adopt,
+            adoptable=self._adoptable(),
             recreate=self._request.recreate,
             renewed=self._renewed(objects),
             awaited=awaited,
         )
         return plan(self._client, objects, rules, live=live)
+
+    def _adoptable(self) -> set[ObjectKey]:
+        """The namespace of a recipe in another format may be there: users of the Special Resource
+        Operator put charts and Secrets into it beforehand. Disable gives it back."""
+        if self._recipe.format is None:
+            return set()
+        return {ObjectKey("v1", "Namespace", "", self.desired.prepared.namespace)}
 
     def _renewed(self, objects: Sequence[Obj]) -> set[ObjectKey]:
         """The objects that run anew when they change."""

@@ -46,24 +46,26 @@ def run(request: DependenciesRequest, _context: RunContext) -> Obj:
         each: [Dependency(**entry) for entry in row["depends"]] for each, row in graph.items()
     }
     ordered = in_order(name, parsed)
-    records = _records(connect(request.connection)) if ordered else []
-    enabled = _enabled(records)
-    unfinished = {record["metadata"]["name"] for record in records if not _is_ready(record)}
+    enabled = _enabled(_records(connect(request.connection)) if ordered else [])
     return {
         "changed": False,
-        "dependencies": [
-            {
-                "name": dependency.name,
-                "options": {**graph[dependency.name]["options"], **dependency.options},
-                "recipe_dir": graph[dependency.name]["recipe_dir"],
-                "instance": enabled.get(dependency.name, dependency.name),
-                "enabled": dependency.name in enabled,
-                "unfinished": enabled.get(dependency.name) in unfinished
-                and not graph[dependency.name]["looks_images_up"],
-                "namespace": graph[dependency.name]["namespace"],
-            }
-            for dependency in ordered
-        ],
+        "dependencies": [_row(each, graph[each.name], enabled.get(each.name)) for each in ordered],
+    }
+
+
+def _row(dependency: Dependency, row: Mapping[str, Any], record: Obj | None) -> Obj:
+    """What is to be done about one of them. row: what it says of itself; record: where it is enabled."""
+    own = {"options": {**row["options"], **dependency.options}, "namespace": row["namespace"]}
+    spec = part(record or {}, "spec")
+    return {
+        "name": dependency.name,
+        "recipe_dir": row["recipe_dir"],
+        "instance": record["metadata"]["name"] if record else dependency.name,
+        "options": dict(spec.get("options") or {}) if record else own["options"],
+        "namespace": spec["namespace"] if record else own["namespace"],
+        "pools": list(spec.get("pools") or []),
+        "enabled": record is not None,
+        "unfinished": record is not None and not _is_ready(record),
     }
 
 
@@ -92,12 +94,14 @@ def _is_ready(record: Obj) -> bool:
     return any(each.get("type") == "Ready" and each.get("status") == "True" for each in conditions)
 
 
-def _enabled(records: Iterable[Obj]) -> dict[str, str]:
-    """Recipe -> what it is enabled as: by its own name, else as one of its instances."""
-    found: dict[str, str] = {}
+def _enabled(records: Iterable[Obj]) -> dict[str, Obj]:
+    """Recipe -> its record: by its own name, else that of one of its instances."""
+    found: dict[str, Obj] = {}
     for record in records:
-        name, recipe = record["metadata"]["name"], str(record["spec"].get("recipe"))
-        found[recipe] = name if name == recipe else found.get(recipe, name)
+        recipe = str(record["spec"].get("recipe"))
+        found[recipe] = (
+            record if record["metadata"]["name"] == recipe else found.get(recipe, record)
+        )
     return found
 
 

@@ -20,7 +20,14 @@ from ..._cluster.api_objects.labels import KERNEL, fact_label, vanished_annotati
 from ..._errors import EnablementError, InvalidInput
 from ..._json import Obj, part
 from ..._nodes.facts import NodeFacts
-from ..._nodes.selectors import LabelSet, matches
+from ..._nodes.selectors import (
+    NO_ROLE_TAINT,
+    LabelSet,
+    Taints,
+    labels_alone,
+    matches,
+    taints_of,
+)
 from ..._proofs.snapshot import Vanished
 from ..._recipes.requirements import labels_of_persons
 from ..._schema.requests import ParameterGroup
@@ -29,7 +36,7 @@ from ..preparation.prepare import Prepared
 from .holders import find_holders, in_words
 
 _RELEASED = "release_nodes names it"
-_LEFT_OUT = "the options leave it out (node_selector, hardware_labels)"
+_LEFT_OUT = "the options leave it out (node_selector, hardware_labels), or a taint of its role does"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,14 +82,14 @@ class Strays:
     def counts(self, node: NodeFacts) -> bool:
         """Whether a node is one of ours now: it has the hardware, or has lost its labels without
         having left."""
-        found = _standing(node.labels, self.selector, self.chosen)
+        found = _standing(node.labels, node.taints, self.selector, self.chosen)
         return found is _Standing.HAS or (
             found is _Standing.VANISHED and node.name not in self.leaving
         )
 
     def lost(self, node: NodeFacts) -> Vanished | None:
         """How a node stands that has lost the labels of the hardware; None where it has them."""
-        if _standing(node.labels, self.selector, self.chosen) is _Standing.HAS:
+        if _standing(node.labels, node.taints, self.selector, self.chosen) is _Standing.HAS:
             return None
         return self.vanished.get(node.name) or Vanished(
             time.time(), _text(self.selector, self.chosen)
@@ -103,7 +110,7 @@ def find_strays(
     watched = _stray_selectors(fact_label(prepared.recipe.name, KERNEL), selector, chosen)
     listed = _list(client, watched)
     stands = {
-        name: _standing(part(node["metadata"], "labels"), selector, chosen)
+        name: _standing(part(node["metadata"], "labels"), taints_of(node), selector, chosen)
         for name, node in listed.items()
     }
     objects = {name: listed[name] for name in sorted(listed) if stands[name] is not _Standing.HAS}
@@ -128,13 +135,18 @@ def find_strays(
 
 
 def _standing(
-    labels: Mapping[str, str], any_of: Sequence[LabelSet], chosen: Mapping[str, str]
+    labels: Mapping[str, str],
+    taints: Taints,
+    any_of: Sequence[LabelSet],
+    chosen: Mapping[str, str],
 ) -> _Standing:
-    """How a node stands to the hardware, by its labels alone. any_of: the label sets of the hardware,
-    each with the labels that the user chose nodes by."""
-    if matches(labels, any_of):
+    """How a node stands to the hardware, by its labels and taints alone. any_of: the label sets of the
+    hardware, each with the labels that the user chose nodes by."""
+    if matches(labels, any_of, taints):
         return _Standing.HAS
-    left_out = any(labels.get(name) != value for name, value in chosen.items())
+    left_out = matches(labels, any_of) or any(
+        labels.get(name) != value for name, value in chosen.items()
+    )
     return _Standing.LEFT_OUT if left_out else _Standing.VANISHED
 
 
@@ -142,12 +154,15 @@ def _stray_selectors(mark: str, any_of: Sequence[LabelSet], chosen: Mapping[str,
     """What the API server takes to find nodes with a mark (a label) that match none of the label
     sets; where such a set has several labels of the hardware, also others."""
     hardware = [
-        {name: value for name, value in labels.items() if name not in chosen} for labels in any_of
+        {name: value for name, value in labels_alone(labels).items() if name not in chosen}
+        for labels in any_of
     ]
+    tainted = [mark] if any(NO_ROLE_TAINT in labels for labels in any_of) else []
     lost = [_without(*next(iter(labels.items()))) for labels in hardware if len(labels) == 1]
     vanished = [",".join([mark, *lost])] if all(hardware) else []
     return [
         *vanished,
+        *tainted,
         *(f"{mark},{_without(name, value)}" for name, value in sorted(chosen.items())),
     ]
 
@@ -205,7 +220,9 @@ def _refuse_to_release(names: frozenset[str]) -> None:
 
 
 def _text(selector: Sequence[Mapping[str, str | None]], chosen: Mapping[str, str]) -> str:
-    names = sorted({name for labels in selector for name in labels if name not in chosen})
+    names = sorted(
+        {name for labels in map(labels_alone, selector) for name in labels if name not in chosen}
+    )
     return f"no label says any more that the node has the hardware ({', '.join(names)})"
 
 

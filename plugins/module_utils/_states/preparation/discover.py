@@ -21,7 +21,7 @@ from ..._nodes.absence import Evidence, explain
 from ..._nodes.discovery import Discovery, discover
 from ..._nodes.grouping import Grouping
 from ..._nodes.pools import NodePool, machine_config_terms
-from ..._nodes.selectors import label_selector
+from ..._nodes.selectors import label_selector, matches, taints_of
 from ..._recipes.loading.lookups import is_looked_up
 from ..._runs.context import RunContext
 from ..._runs.task import Task
@@ -49,7 +49,8 @@ def list_nodes(client: Client, selector: Selector) -> list[Obj]:
     found: dict[str, Obj] = {}
     for labels in selector:
         for node in client.list(kind, labels=label_selector(labels), leanly=True).items:
-            found[node["metadata"]["name"]] = node
+            if matches(part(node["metadata"], "labels"), [labels], taints_of(node)):
+                found[node["metadata"]["name"]] = node
     return [found[name] for name in sorted(found)]
 
 

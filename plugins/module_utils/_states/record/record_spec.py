@@ -19,7 +19,7 @@ from ..._cluster.api_objects.labels import (
 )
 from ..._json import Obj, part
 from ..._nodes.pools import NodePool
-from ..._nodes.selectors import LabelSet, label_selector
+from ..._nodes.selectors import LabelSet, selector_text
 from ..._nodes.taints import Taint
 from ..._recipes.loading.recipe import Recipe
 from .adopted import ANNOTATION as ADOPTED_ANNOTATION
@@ -46,8 +46,7 @@ def make_spec(
     the names.
 
     recipe_dir: where the recipe is, "" for the collection itself. resources and selector (label
-    selectors as the API server takes them, any of which makes a node one of ours) say to others
-    what this one serves.
+    selectors, any of which makes a node one of ours) say to others what this one serves.
     """
     secret = _secret_options(recipe)
     asked = _differing_options(recipe, options)
@@ -56,7 +55,7 @@ def make_spec(
         "namespace": namespace,
         "options": {name: value for name, value in asked.items() if name not in secret},
         "resources": list(recipe.resources),
-        "selector": [label_selector(labels) for labels in selector],
+        "selector": [selector_text(labels) for labels in selector],
     }
     where_there_are_any: Mapping[str, list[Any] | str] = {
         "recipeDir": recipe_dir,

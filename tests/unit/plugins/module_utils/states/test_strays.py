@@ -127,7 +127,9 @@ def test_the_api_server_is_asked_for_strays_alone() -> None:
 
 def test_whom_the_options_leave_out_leaves_unless_devices_are_in_use() -> None:
     strays, world = find({"gpu": "yes"}, held=True, options={"node_selector": {"zone": "a"}})
-    assert strays.leaving == {"n": "the options leave it out (node_selector, hardware_labels)"}
+    assert strays.leaving == {
+        "n": "the options leave it out (node_selector, hardware_labels), or a taint of its role does"
+    }
     prepared = Prepared(RECIPE, Intent(resolve(RECIPE, {}), "toy"), "applyset")
     with pytest.raises(
         EnablementError,
