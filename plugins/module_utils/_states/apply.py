@@ -143,7 +143,7 @@ class _Application:
         self._context = context
         self._guard = Guard(self._client, self._recipe.name, context)
         names = [state.name for state in applied]
-        self._planner = ApplyPlanner(desired, names, request.planning)
+        self._planner = ApplyPlanner(desired, names, request.planning, context.warning)
         self._lock = RecordLock(self._guard, self._plan_and_record)
 
     def run(self) -> Obj:

@@ -127,6 +127,12 @@ class ApplyResult:
             "skipped": [
                 {"source": item.source, "reason": item.reason} for item in rendered.skipped
             ],
+            "left_out": [
+                {"object": str(key), "field": field}
+                for key, fields in self._planner.fields.left_out.items()
+                if key in keys
+                for field in fields
+            ],
             "kept": [
                 {"object": str(key), "reason": why} for key, why in self._planned.kept.items()
             ],

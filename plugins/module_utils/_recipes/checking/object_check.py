@@ -10,13 +10,14 @@ import json
 import re
 from collections.abc import Iterable, Mapping
 
+from ..._cluster.api_objects.field_paths import Path
 from ..._json import Obj
 from ..loading.recipe import Recipe
 from ..templates.manifests import ObjectId, identity, title
 from ..templates.render_facts import RenderedState
 from .api_types import ApiTypes
 from .case import Case
-from .fields import FieldProblem, Path, check_fields
+from .fields import FieldProblem, check_fields
 from .findings import WARNING, Findings
 from .locating import Locator
 from .object_names import check_images, check_names

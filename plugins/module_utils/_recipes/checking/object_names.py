@@ -10,8 +10,9 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from ..._cluster.api_objects.field_paths import Path, dotted
 from ..templates.manifests import pod_template
-from .fields import FieldProblem, Path, dotted
+from .fields import FieldProblem
 from .variants import SAMPLE
 
 _LABEL = re.compile(r"[a-z0-9]([a-z0-9-]*[a-z0-9])?")
