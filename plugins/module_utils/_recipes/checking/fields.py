@@ -27,13 +27,13 @@ _SCALARS: Mapping[str, tuple[tuple[type, ...], str]] = {
 @dataclass(frozen=True)
 class FieldProblem:
     """Something in an object that the API server would refuse or drop. path: of the key, or of what
-    lacks one. unknown: it is a field that is not known. meant: whether a known one has nearly its
-    name."""
+    lacks one. unknown: it is a field that the kind does not have. taken: the API server takes it all
+    the same."""
 
     path: Path
     text: str
     unknown: bool = False
-    meant: bool = False
+    taken: bool = False
 
 
 def check_fields(manifest: Mapping[str, Any], types: ApiTypes) -> Iterator[FieldProblem]:
@@ -105,11 +105,9 @@ def _object(
     for key, item in value.items():
         if key in fields:
             yield from _check(item, fields[key], (*path, key), types)
-        elif key != "status" or path:
-            hint = suggest(str(key), fields)
-            meant = bool(suggest(str(key), fields, listed=0))
-            text = f"{where} has no field {key}{hint}"
-            yield FieldProblem((*path, key), text, unknown=True, meant=meant)
+        elif (key != "status" or path) and not type_.get("open"):
+            text = f"{where} has no field {key}{suggest(str(key), fields)}"
+            yield FieldProblem((*path, key), text, unknown=True)
     for key in type_["required"]:
         if value.get(key) is None:
             yield FieldProblem(path, f"{where} lacks the field {key}, which has to be there")

@@ -59,7 +59,8 @@ def check_images(manifest: Mapping[str, Any]) -> Iterator[FieldProblem]:
     """Images that would be another one tomorrow; what a user has to fill in does not count."""
     for path, image in images_of(manifest):
         if SAMPLE not in image and not _TAGGED.fullmatch(image.rpartition("/")[2]):
-            yield FieldProblem(path, f"the image {image} has neither tag nor digest")
+            text = f"the image {image} has neither tag nor digest"
+            yield FieldProblem(path, text, taken=True)
 
 
 def _object_name(api_version: str, kind: str, name: Any) -> Iterator[FieldProblem]:

@@ -21,6 +21,9 @@ from ansible_collections.hardware.enablement.plugins.module_utils._interface.arg
 from ansible_collections.hardware.enablement.plugins.module_utils._runs.context import RunContext
 from ansible_collections.hardware.enablement.plugins.module_utils._runs.guard import Guard
 from ansible_collections.hardware.enablement.plugins.module_utils._states import apply
+from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.charts.fake_helm import (
+    put_on_path,
+)
 from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.cluster.conftest import (
     Asked,
     FakeServer,
@@ -341,11 +344,7 @@ spec: {size: 1, colour: red}
 def test_a_chart_does_without_fields_that_kinds_do_not_have_and_says_so(
     fake: FakeServer, cluster: ScriptedCluster, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    helm = tmp_path / "helm"
-    file = "templates/0000-all.yaml"
-    helm.write_text(f"#!/bin/sh\necho '---\n# Source: dropped/{file}'; cat chart/{file}\n")
-    helm.chmod(0o755)
-    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+    put_on_path(tmp_path, monkeypatch)
     cluster.refuse = undeclared
     said: list[str] = []
     context = RunContext(
@@ -353,7 +352,7 @@ def test_a_chart_does_without_fields_that_kinds_do_not_have_and_says_so(
     )
     found = enable(fake, context, recipe="dropped", bundle=DROPPED)
     assert said == [
-        f"dropped/{file}: {key} has no field {field}: it is left out"
+        f"dropped/templates/0000-all.yaml: {key} has no field {field}: it is left out"
         for key, field in (
             ("ConfigMap dropped/report", "dta"),
             ("PriorityClass report", "metadata.namespace"),
