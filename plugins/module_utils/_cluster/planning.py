@@ -18,9 +18,9 @@ from .._json import Obj
 from .api_client.api_errors import ApiError, Forbidden, Invalid, NotFound, UnknownKind
 from .api_client.client import Client
 from .api_objects.changes import Change, as_stored, contains, overlaid
-from .api_objects.field_paths import dotted, path_to, undeclared_in, without
 from .api_objects.labels import OWNERSHIP, PART_OF_LABEL
 from .api_objects.managers import foreign_fields
+from .api_objects.object_fields import dotted, path_to, unknown_in, without
 from .api_objects.objects import ObjectKey, key_of, without_noise
 
 _IMMUTABLE = re.compile(
@@ -51,7 +51,7 @@ class PlanRules:
     lenient: bool = False
 
 
-class UndeclaredFieldsError(EnablementError):
+class UnknownFieldsError(EnablementError):
     """Objects have fields that their kinds do not have. fields: of each object, as the API server
     writes their paths."""
 
@@ -78,7 +78,7 @@ def plan(
 
     live: objects that are known to be there, to save reading them.
     Raises EnablementError for objects that are not ours (all of them in one message), UnknownKind,
-    UndeclaredFieldsError, Invalid, ...
+    UnknownFieldsError, Invalid, ...
     """
     served = {key_of(obj): _is_served(client, obj, desired, rules.awaited) for obj in desired}
     planner = _Planner(client, live, rules, desired)
@@ -86,8 +86,8 @@ def plan(
     found = client.parallel(calls)
     if planner.refused:
         raise _not_ours(sorted(planner.refused), client.host, adopt=rules.adopt)
-    if undeclared := _undeclared(desired, found):
-        raise UndeclaredFieldsError(undeclared, client.host)
+    if unknown := _unknown_fields(desired, found):
+        raise UnknownFieldsError(unknown, client.host)
     errors = [entry for entry in found if isinstance(entry, ApiError)]
     if len(errors) > 1:
         errors[0].why += f" (and {len(errors) - 1} more objects cannot be planned)"
@@ -96,12 +96,12 @@ def plan(
     return [entry for entry in found if not isinstance(entry, ApiError)]
 
 
-def _undeclared(
+def _unknown_fields(
     desired: Sequence[Obj], found: Sequence[Change | ApiError]
 ) -> dict[ObjectKey, list[str]]:
     """The fields that the API server refuses, by object."""
     refused = {
-        key_of(obj): undeclared_in(error.causes)
+        key_of(obj): unknown_in(error.causes)
         for obj, error in zip(desired, found, strict=True)
         if isinstance(error, Invalid)
     }
@@ -172,7 +172,7 @@ class _Planner:
                 raise
             return self._predict(obj, key, error)
         except Invalid as error:
-            if undeclared_in(error.causes):
+            if unknown_in(error.causes):
                 return self._plan_without(obj, key, error)
             return self._replace(obj, key, error)
         if applied.created:
@@ -188,7 +188,7 @@ class _Planner:
         What it says of a definition that is among desired counts only once that is applied."""
         if any(_brings(other, key) for other in self._desired):
             return self._compare_locally(obj, key, "")
-        found = [path_to(obj, text) for text in undeclared_in(error.causes)]
+        found = [path_to(obj, text) for text in unknown_in(error.causes)]
         paths = [path for path in found if path]
         if not paths or not self._rules.lenient:
             raise error

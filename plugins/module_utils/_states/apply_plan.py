@@ -15,7 +15,7 @@ from .._cluster.api_client.api_errors import UnknownKind
 from .._cluster.api_objects.changes import Change
 from .._cluster.api_objects.labels import KERNEL, fact_label
 from .._cluster.api_objects.objects import ObjectKey, key_of
-from .._cluster.planning import PlanRules, UndeclaredFieldsError, plan
+from .._cluster.planning import PlanRules, UnknownFieldsError, plan
 from .._json import Obj
 from .._nodes.facts import NodeFacts
 from .._recipes.render import RenderedState
@@ -135,7 +135,7 @@ class ApplyPlanner:
         fitted = self.fields.fitted(objects)
         try:
             changes = plan(self._client, fitted, rules, live=live)
-        except UndeclaredFieldsError as error:
+        except UnknownFieldsError as error:
             raise self.fields.refusal(error, fitted) from None
         self.fields.take_down(changes)
         return changes

@@ -15,9 +15,9 @@ from contextlib import suppress
 from .._cluster.api_client.api_errors import ApiError
 from .._cluster.api_client.client import Client
 from .._cluster.api_objects.changes import Change
-from .._cluster.api_objects.field_paths import dotted, without
+from .._cluster.api_objects.object_fields import dotted, without
 from .._cluster.api_objects.objects import ObjectKey, key_of
-from .._cluster.planning import UndeclaredFieldsError
+from .._cluster.planning import UnknownFieldsError
 from .._errors import EnablementError
 from .._json import Obj
 from .._recipes.checking.api_types import ApiTypes, compact
@@ -53,7 +53,7 @@ class KindFields:
         self._at_rendering = {
             key_of(item.manifest): item.left_out for item in objects if item.left_out
         }
-        self._told: set[tuple[ObjectKey, str]] = set()
+        self._warned: set[tuple[ObjectKey, str]] = set()
 
     def fitted(self, objects: Sequence[Obj]) -> list[Obj]:
         """The objects as the definitions that come with them have it. Raises EnablementError."""
@@ -68,7 +68,7 @@ class KindFields:
             self._add(key, (dotted(each.path) for each in found))
         return [_without(obj, problems[key_of(obj)]) for obj in objects]
 
-    def refusal(self, error: UndeclaredFieldsError, objects: Sequence[Obj]) -> EnablementError:
+    def refusal(self, error: UnknownFieldsError, objects: Sequence[Obj]) -> EnablementError:
         """What a person is told of what the API server refuses: in which file it is, and what was
         probably meant, as far as the server's own description of the kind tells."""
         wrong = {}
@@ -76,8 +76,8 @@ class KindFields:
             key = key_of(obj)
             if key in error.fields:
                 problems = unknown_fields(obj, self._types_of(key.api_version))
-                told = [problem.text for problem in problems]
-                wrong[key] = told or [f"it has no field {path}" for path in error.fields[key]]
+                texts = [problem.text for problem in problems]
+                wrong[key] = texts or [f"it has no field {path}" for path in error.fields[key]]
         return self._refusal(wrong)
 
     def take_down(self, changes: Sequence[Change]) -> None:
@@ -89,8 +89,8 @@ class KindFields:
             return
         for key in (change.key for change in changes):
             for field in self.left_out.get(key, ()):
-                if (key, field) not in self._told:
-                    self._told.add((key, field))
+                if (key, field) not in self._warned:
+                    self._warned.add((key, field))
                     self._warn(f"{self._place(key)}: {key} has no field {field}: it is left out")
 
     def _add(self, key: ObjectKey, fields: Iterable[str]) -> None:

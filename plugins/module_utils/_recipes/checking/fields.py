@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ..._cluster.api_objects.field_paths import Path, dotted
+from ..._cluster.api_objects.object_fields import Path, dotted
 from ..._nodes.facts import quantity
 from ..._schema.problems import describe, suggest
 from .api_types import ANY, ApiTypes

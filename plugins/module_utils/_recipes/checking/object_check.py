@@ -10,7 +10,7 @@ import json
 import re
 from collections.abc import Iterable, Mapping
 
-from ..._cluster.api_objects.field_paths import Path
+from ..._cluster.api_objects.object_fields import Path
 from ..._json import Obj
 from ..loading.recipe import Recipe
 from ..templates.manifests import ObjectId, identity, title

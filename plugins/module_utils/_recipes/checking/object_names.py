@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from ..._cluster.api_objects.field_paths import Path, dotted
+from ..._cluster.api_objects.object_fields import Path, dotted
 from ..templates.manifests import pod_template
 from .fields import FieldProblem
 from .variants import SAMPLE

@@ -11,7 +11,7 @@ import binascii
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ..._cluster.api_objects.field_paths import Path, dotted
+from ..._cluster.api_objects.object_fields import Path, dotted
 from ..templates.manifests import pod_template
 from .fields import FieldProblem
 from .object_names import containers_in, dicts_in, pod_path

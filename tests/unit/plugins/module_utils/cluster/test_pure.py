@@ -16,17 +16,17 @@ from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_o
     contains,
     overlaid,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_objects.field_paths import (
-    dotted,
-    path_to,
-    undeclared_in,
-    without,
-)
 from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_objects.kinds import (
     builtin,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_objects.managers import (
     foreign_fields,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_objects.object_fields import (
+    dotted,
+    path_to,
+    unknown_in,
+    without,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_objects.objects import (
     ObjectKey,
@@ -263,7 +263,7 @@ def test_a_path_of_the_api_server_leads_to_a_field(text: str, path: tuple[Any, .
 def test_fields_that_a_kind_does_not_have_are_taken_out_of_a_copy() -> None:
     causes = ['spec.ports[port=80,protocol="UDP"].x: field not declared in schema', "a: expected b"]
     obj = {"spec": {"ports": PORTS}, "b": 1}
-    paths = [path for text in undeclared_in(causes) if (path := path_to(obj, text))]
+    paths = [path for text in unknown_in(causes) if (path := path_to(obj, text))]
     assert [dotted(path) for path in paths] == ["spec.ports[1].x"]
     assert without(obj, paths) == {
         "spec": {"ports": [PORTS[0], {"port": 80, "protocol": "UDP"}]},

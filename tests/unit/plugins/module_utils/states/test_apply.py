@@ -251,7 +251,7 @@ def test_a_secret_option_is_in_no_record_and_no_result(
     assert cluster.objects["specialresources"]["toy"]["spec"]["secretOptions"] == ["token"]
 
 
-def undeclared(asked: Asked) -> Answer | None:
+def without_such_a_field(asked: Asked) -> Answer | None:
     """What the API server says of a ConfigMap with a field that it does not have; and what it
     publishes of the kind."""
     if asked.path.startswith("/openapi/v3/api/v1"):
@@ -289,7 +289,7 @@ MISSPELT = {
 def test_a_field_that_a_kind_does_not_have_is_refused_before_the_first_write(
     fake: FakeServer, cluster: ScriptedCluster, check_mode: bool
 ) -> None:
-    cluster.refuse = undeclared
+    cluster.refuse = without_such_a_field
     context = RunContext(check_mode=check_mode, run_id="run-1", clock=lambda: world.NOW)
     with pytest.raises(EnablementError) as caught:
         enable(fake, context, bundle=MISSPELT)
@@ -304,7 +304,7 @@ def test_a_field_that_a_kind_does_not_have_is_refused_before_the_first_write(
 def test_a_field_is_refused_in_the_servers_words_where_it_publishes_nothing(
     fake: FakeServer, cluster: ScriptedCluster
 ) -> None:
-    cluster.refuse = lambda asked: None if "openapi" in asked.path else undeclared(asked)
+    cluster.refuse = lambda asked: None if "openapi" in asked.path else without_such_a_field(asked)
     with pytest.raises(EnablementError, match="ConfigMap toy/report: it has no field dta"):
         enable(fake, bundle=MISSPELT)
 
@@ -345,7 +345,7 @@ def test_a_chart_does_without_fields_that_kinds_do_not_have_and_says_so(
     fake: FakeServer, cluster: ScriptedCluster, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     put_on_path(tmp_path, monkeypatch)
-    cluster.refuse = undeclared
+    cluster.refuse = without_such_a_field
     said: list[str] = []
     context = RunContext(
         check_mode=True, run_id="run-1", clock=lambda: world.NOW, warning=said.append

@@ -30,7 +30,7 @@ def dotted(path: Path) -> str:
     return text.removeprefix(".")
 
 
-def undeclared_in(causes: Iterable[str]) -> list[str]:
+def unknown_in(causes: Iterable[str]) -> list[str]:
     """The paths, as the API server writes them, of those causes that are about such a field."""
     found = map(_CAUSE.fullmatch, causes)
     return [match["path"] for match in found if match]
