@@ -89,7 +89,10 @@ class ApplyResult:
         for line in notes.splitlines():
             context.notice(line)
         found = self._recipe.format.warnings if self._recipe.format else ()
-        warnings = [f"{path}, line {line}: {text}" for path, line, text in found]
+        warnings = [
+            f"{path}, line {line}: {text}" if line else f"{path}: {text}"
+            for path, line, text in found
+        ]
         return {
             **({"notes": notes} if notes else {}),
             **({"warnings": warnings} if warnings else {}),

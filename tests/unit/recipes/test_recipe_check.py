@@ -174,6 +174,13 @@ metadata:
   name: a
   namespace: b
 rulez: []
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: a}
+data:
+  a: 1
+  a: "2"
 """
     )
     found = checked(folder)
@@ -188,6 +195,11 @@ rulez: []
             "templates/0000-a.yaml",
             6,
             f"ClusterRole a: {NO_FIELD} rulez, did you mean rules?: it is left out",
+        ),
+        (
+            "templates/0000-a.yaml",
+            13,
+            "the key a is there twice, and the last one counts",
         ),
     ]
 
@@ -262,6 +274,26 @@ def test_what_is_wrong_with_the_yaml_comes_with_what_to_do(tmp_path: Path) -> No
     (tmp_path / "recipe.yml").write_text("options: {<<: {a: 1}}\n")
     (finding,) = checked(tmp_path).errors
     assert finding.message == "merge keys (<<) are not supported; write the keys out"
+
+
+def test_a_key_that_is_there_twice_has_its_line(tmp_path: Path) -> None:
+    template = """\
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: it}
+data:
+  {% for name in ("x", "y") %}
+  {{ name }}: "1"
+  {% endfor %}
+  y: "2"
+"""
+    (finding,) = small(tmp_path, template).errors
+    assert (finding.file, finding.line) == ("all/it.j2", 8)
+    assert "the key y is there twice; remove one of them" in finding.message
+    recipe = "apiVersion: hardware-enablement.io/v1\nname: small\nstates: {}\nname: large\n"
+    (tmp_path / "recipe.yml").write_text(recipe)
+    (finding,) = checked(tmp_path).errors
+    assert (finding.file, finding.line) == ("recipe.yml", 4)
 
 
 def test_only_the_status_of_an_object_is_no_field() -> None:
