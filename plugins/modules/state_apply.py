@@ -149,6 +149,11 @@ states:
       description: Files that were left out, and why.
       type: list
       elements: dict
+    left_out:
+      description: Fields of objects of a chart, or of numbered manifests, that their kinds do not have.
+      type: list
+      elements: dict
+      sample: [{"object": "RoleBinding kmod/driver", "field": "userNames"}]
     kept:
       description: Objects that nothing wants and that stay all the same, and why.
       type: list

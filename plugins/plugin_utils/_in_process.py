@@ -218,6 +218,7 @@ class InProcessAction(ActionBase):  # type: ignore[misc]
             progress=screen.line,
             terminal=screen.terminal(),
             notice=screen.plain if self.OF_ALL_HOSTS else screen.line,
+            warning=lambda text: display.warning(str(masked(text, secrets))),
             secrets=secrets,
         )
         return self.TASK.run(checked.validated_parameters, context)

@@ -34,6 +34,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils._states import
 from tests.cluster import Cluster
 from tests.cluster.programs import HELM_MODULES, ensure_programs
 from tests.integration import sight
+from tests.integration.conftest import grant
 from tests.integration.in_process import Module
 from tests.integration.plays import Runner
 from tests.integration.waiting import wait_until
@@ -358,3 +359,157 @@ def test_playbooks_take_a_packed_chart(cluster: Cluster, tmp_path: Path) -> None
     assert set(items(cluster, "packed", "job")) == {"before", "after"}
     runner.play("status", **given).unchanged()
     runner.play("disable", **given).check()
+
+
+# What creating an object by POST or PUT never told of: see the API server's `fieldValidation`.
+DROPPED = {
+    "Chart.yaml": "apiVersion: v2\nname: dropped\nversion: 0.1.0\n",
+    "crds/widgets.yaml": """\
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: widgets.dropped.example.org}
+spec:
+  group: dropped.example.org
+  scope: Namespaced
+  names: {kind: Widget, listKind: WidgetList, plural: widgets, singular: widget}
+  versions:
+    - name: v1
+      served: true
+      storage: true
+      schema:
+        openAPIV3Schema:
+          type: object
+          properties:
+            spec: {type: object, properties: {size: {type: integer}}}
+""",
+    "templates/0000-roles.yaml": """\
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRole
+metadata: {name: dropped, namespace: dropped}
+rules: []
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: RoleBinding
+metadata: {name: dropped}
+roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: dropped}
+subjects: [{kind: ServiceAccount, name: default, namespace: dropped}]
+userNames: ["system:serviceaccount:dropped:default"]
+---
+apiVersion: dropped.example.org/v1
+kind: Widget
+metadata: {name: dropped}
+spec: {size: 1, colour: red}
+""",
+    "templates/1000-driver.yaml": """\
+apiVersion: apps/v1
+kind: DaemonSet
+metadata:
+  name: dropped
+  annotations: {specialresource.openshift.io/kernel-affine: "true"}
+annotations: {example.org/for: somebody}
+spec:
+  selector: {matchLabels: {app: dropped}}
+  template:
+    metadata: {labels: {app: dropped}}
+    spec:
+      containers:
+        - name: main
+          image: registry.example.org/sro/kmod:{{ .Values.kernelFullVersion }}
+          env: [{name: A, value: "1", from: nowhere}]
+""",
+}
+
+
+def recipe_at(folder: Path, files: dict[str, str]) -> Path:
+    """A recipe of these files."""
+    for name, text in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def author(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Runner:
+    """Plays as somebody whose writes nobody else does, with all rights: a chart's are its own."""
+    grant(cluster, "author", "cluster-admin")
+    return Runner(cluster, "author", tmp_path_factory.mktemp("author"))
+
+
+def test_a_charts_fields_that_kinds_do_not_have_are_left_out_and_told(
+    cluster: Cluster, author: Runner, tmp_path: Path
+) -> None:
+    recipe_at(tmp_path / "dropped", DROPPED)
+    given: Obj = {
+        "hardware_enablement_recipe": "dropped",
+        "hardware_enablement_recipe_dir": str(tmp_path),
+        "hardware_enablement_options": {"node_selector": GPUS},
+    }
+    mark = cluster.mark()
+    tried = author.play("enable", "--check", **given).check()
+    assert author.writes(mark) == []
+    played = author.play("enable", **given).check()
+    fields = (
+        "ClusterRole dropped has no field metadata.namespace",
+        "RoleBinding dropped/dropped has no field userNames",
+        "Widget dropped/dropped has no field spec.colour",
+        "has no field annotations",
+        "has no field spec.template.spec.containers[0].env[0].from",
+    )
+    for output in (tried.output, played.output):
+        said = " ".join(output.split())
+        assert all(field in said for field in fields), output
+        assert said.count(fields[1]) == 1
+    assert "userNames" not in cluster.kubectl(
+        "get", "rolebinding", "dropped", "-n", "dropped", "-o", "json", "--show-managed-fields"
+    )
+    author.play("enable", **given).unchanged()
+    author.play("disable", **given).check()
+
+
+OWN_RECIPE = """\
+apiVersion: hardware-enablement.io/v1
+name: own-fields
+description: Objects with a mistake
+namespace: own-fields
+selector: {any_of: [{feature.node.kubernetes.io/pci-0302_10de.present: "true"}]}
+states:
+  objects:
+    role: state
+    description: Both of them
+    assets: [objects.yaml.j2]
+"""
+OWN_OBJECTS = """\
+apiVersion: v1
+kind: Namespace
+metadata: {name: own-fields}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: a, lables: {a: b}}
+---
+apiVersion: nfd.k8s-sigs.io/v1alpha1
+kind: NodeFeatureRule
+metadata: {name: own-fields}
+spec: {rules: [{name: a, labelss: {example.org/a: "true"}}]}
+"""
+
+
+def test_a_field_that_a_kind_of_an_own_recipe_does_not_have_is_refused_before_the_first_write(
+    cluster: Cluster, author: Runner, tmp_path: Path
+) -> None:
+    recipe_at(tmp_path / "own-fields", {"recipe.yml": OWN_RECIPE, "objects.yaml.j2": OWN_OBJECTS})
+    given = {
+        "hardware_enablement_recipe": "own-fields",
+        "hardware_enablement_recipe_dir": str(tmp_path),
+    }
+    mark = cluster.mark()
+    for mode in ((), ("--check",)):
+        played = author.play("enable", *mode, **given)
+        said = " ".join(played.output.split())
+        assert played.code != 0
+        assert "own-fields/objects.yaml.j2: ConfigMap own-fields/a: metadata has no field" in said
+        assert "lables, did you mean labels?" in said
+        assert "spec.rules[0] has no field labelss, did you mean labels?" in said
+        assert "healthy" not in said
+    assert author.writes(mark) == []

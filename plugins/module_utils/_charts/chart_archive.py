@@ -11,7 +11,7 @@ from pathlib import PurePosixPath
 
 from .._errors import InvalidInput
 from .._recipes.loading.recipe_archive import MOST_BYTES, unpack
-from .._recipes.templates.documents import parse
+from .._recipes.templates.documents import parse_foreign
 from .._schema.problems import suggest
 
 CHART_FILE = "Chart.yaml"
@@ -101,7 +101,7 @@ def _order(version: str) -> tuple[list[int], bool, str]:
 
 
 def _identity(chart: Mapping[str, str], source: str) -> tuple[str, str]:
-    head = parse(chart[CHART_FILE], f"{source}, {CHART_FILE}")
+    head, _doubled = parse_foreign(chart[CHART_FILE], f"{source}, {CHART_FILE}")
     first = head[0] if len(head) == 1 and isinstance(head[0], dict) else {}
     return str(first.get("name") or ""), str(first.get("version") or "")
 

@@ -19,15 +19,21 @@ from .._proofs.proof import Proof
 from .._recipes.sample import SAMPLE_GROUPS
 from .._recipes.templates import pod_options
 from .._recipes.templates.documents import lines_of
-from .._recipes.templates.manifests import copy_of, group_of, manifests_in, pod_template
+from .._recipes.templates.manifests import (
+    copy_of,
+    doubled_keys,
+    group_of,
+    manifests_in,
+    pod_template,
+)
 from .._recipes.templates.render_facts import RenderFacts
 from .._recipes.variables import group_variables
 from . import sro_annotations
 from .annotation_proofs import HOOK, proofs_of
 from .chart_rendering import ChartRendering, HelmRelease
 from .chart_states import HOOKS, NAMESPACE_ASSET, HookAsset, asset_at, crds_in
-from .kernel_affine import kernel_suffix, made_affine, without_state_labels
 from .image_rights import image_rights
+from .kernel_affine import kernel_suffix, made_affine, without_state_labels
 from .runtime_values import OF_KERNEL, proxy_of_nodes, runtime_values, system_version
 from .sro_types import GROUP
 from .vendor_builds import has_vendor, images_of, is_wanted
@@ -209,7 +215,7 @@ class ChartFormat:
         found = set()
         for path, text in definitions.items():
             if "CustomResourceDefinition" in text:
-                for manifest in manifests_in(text, self._place(path)):
+                for manifest in manifests_in(text, self._place(path), foreign=True):
                     spec = manifest.get("spec") or {}
                     if spec.get("scope") == "Namespaced":
                         found.add(
@@ -314,11 +320,25 @@ class ChartFormat:
         is_crd = file in self._crds
         text = self.files[file] if is_crd else self.text_of(file, variables, facts)
         try:
-            found = manifests_in(text, self._place(file)) if text.strip() else []
+            found = manifests_in(text, self._place(file), foreign=True) if text.strip() else []
         except InvalidInput as error:
             raise error if is_crd else self._in_line(error, file, variables, facts) from None
+        if found:
+            self._warn_of_doubled(text, file)
         # An operator that still runs would deploy it.
         return [manifest for manifest in found if group_of(manifest) != GROUP]
+
+    def _warn_of_doubled(self, text: str, file: str) -> None:
+        """Tell which keys are there twice in what a file renders to."""
+        for key, number in doubled_keys(text, self._place(file)):
+            rendered = text.splitlines()[number - 1].strip()
+            lines = [line.strip() for line in self.files[file].splitlines()]
+            same = [at for at, line in enumerate(lines, start=1) if line == rendered]
+            alike = [at for at, line in enumerate(lines, start=1) if f"{key}:" in line]
+            line = (same or alike or [0])[-1]
+            warning = (file, line, f"the key {key} is there twice, and the last one counts")
+            if warning not in self.warnings:
+                self.warnings = (*self.warnings, warning)
 
     def _in_line(
         self, error: InvalidInput, file: str, variables: Mapping[str, Any], facts: RenderFacts
@@ -327,11 +347,11 @@ class ChartFormat:
         release, given = self._release(variables, facts), variables["options"]["set"]
         text = self.chart.whole(release, given, self._runtime(variables, facts), file)
         try:
-            manifests_in(text, file)
+            manifests_in(text, file, foreign=True)
         except InvalidInput as found:
             number = re.search(r", document (\d+)", found.where)
             if number:
-                line = lines_of(text, file)[int(number[1]) - 1][1][()]
+                line = lines_of(text, file, foreign=True)[int(number[1]) - 1][1][()]
                 where, why = self.chart.place(file, line, found.why)
                 return InvalidInput(found.what, where=where, why=why, todo=found.todo)
         return error

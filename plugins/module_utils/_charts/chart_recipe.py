@@ -156,7 +156,7 @@ def check_name(name: str, where: str) -> None:
 def _head(files: Mapping[str, str], source: str) -> Mapping[str, Any]:
     """What Chart.yaml says, as far as we need it."""
     file = f"{source}/{CHART_FILE}" if source else CHART_FILE
-    documents = lines_of(files[CHART_FILE], file)
+    documents = lines_of(files[CHART_FILE], file, foreign=True)
     head, lines = documents[0] if len(documents) == 1 else ({}, {})
     if not isinstance(head, dict):
         head = {}

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from .._errors import InvalidInput
-from .._recipes.templates.documents import parse
+from .._recipes.templates.documents import parse_foreign
 from .._recipes.templates.templating import TemplateError
 
 Helm = Callable[[list[str], Mapping[str, str]], tuple[str, str]]
@@ -167,10 +167,13 @@ class ChartRendering:
         """Which line of what a file renders to is no YAML, as far as helm shows it."""
         found = self._explained(error)
         try:
-            parse(_by_file(text).get(f"{self.prefix}{found.file}", ""), "")
+            parse_foreign(_by_file(text).get(f"{self.prefix}{found.file}", ""), "")
         except InvalidInput as problem:
-            line = int(problem.where.rpartition("line ")[2])
-            where, why = self.place(found.file, line, f"it gives no YAML: {problem.why}")
+            at = _YAML_LINE.search(problem.where)
+            line = int(at["line"]) if at else 0
+            # What is no YAML at all has a reason; what is none that is read here says what it is.
+            wrong = f"it gives no YAML: {problem.why or problem.what}"
+            where, why = self.place(found.file, line, wrong)
             return TemplateError(found.file, line if "line" in where else 0, where=where, why=why)
         return found
 

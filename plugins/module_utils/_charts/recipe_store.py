@@ -12,11 +12,13 @@ from pathlib import Path
 from typing import Protocol
 
 from .._errors import InvalidInput
+from .._recipes.loading.recipe_archive import MOST_BYTES
 from .._recipes.templates.overlay import RECIPE_FILE
 from .chart_archive import CHART_FILE, chart_files, is_subchart
 from .recipe_files import is_recipe
 
-MAX_BYTES = 1_000_000
+# Of one file, as of all of an archive.
+MAX_BYTES = MOST_BYTES
 # The one hidden file that counts: it says which files are no part of a chart.
 HELM_IGNORES = ".helmignore"
 # What a recipe cannot be without being able to read it. Other files may be text (sources of a

@@ -20,6 +20,7 @@ from .api_client.client import Client
 from .api_objects.changes import Change, as_stored, contains, overlaid
 from .api_objects.labels import OWNERSHIP, PART_OF_LABEL
 from .api_objects.managers import foreign_fields
+from .api_objects.object_fields import dotted, path_to, unknown_in, without
 from .api_objects.objects import ObjectKey, key_of, without_noise
 
 _IMMUTABLE = re.compile(
@@ -36,10 +37,16 @@ _SHOWN = 5
 class PlanRules:
     """What may be done to objects that are there.
 
-    owner: the value of PART_OF_LABEL that makes an object ours; adopt: others are taken over, not
-    refused; adoptable: these are in any case. recreate: replace an object whose immutable fields
-    would change; renewed: objects that are in any case. awaited: objects whose kind need not be
-    served yet.
+        owner: the value of PART_OF_LABEL that makes an object ours; adopt: others are taken over, not
+    <<<<<<< HEAD
+        refused; adoptable: these are in any case. recreate: replace an object whose immutable fields
+        would change; renewed: objects that are in any case. awaited: objects whose kind need not be
+        served yet.
+    =======
+        refused. recreate: replace an object whose immutable fields would change; renewed: objects that
+        are in any case. awaited: objects whose kind need not be served yet. lenient: fields that a kind
+        does not have are left out, not refused.
+    >>>>>>> schema
     """
 
     owner: str
@@ -48,6 +55,23 @@ class PlanRules:
     recreate: bool = False
     renewed: Set[ObjectKey] = frozenset()
     awaited: Set[ObjectKey] = frozenset()
+    lenient: bool = False
+
+
+class UnknownFieldsError(EnablementError):
+    """Objects have fields that their kinds do not have. fields: of each object, as the API server
+    writes their paths."""
+
+    def __init__(self, fields: Mapping[ObjectKey, Sequence[str]], host: str) -> None:
+        self.fields = fields
+        shown = [f"{key}: {', '.join(paths)}" for key, paths in fields.items()]
+        more = f"; and {len(shown) - _SHOWN} more objects" if len(shown) > _SHOWN else ""
+        super().__init__(
+            "There are fields that the API server has no place for",
+            where=host,
+            why=f"{'; '.join(shown[:_SHOWN])}{more}",
+            todo="remove or correct them",
+        )
 
 
 def plan(
@@ -61,7 +85,7 @@ def plan(
 
     live: objects that are known to be there, to save reading them.
     Raises EnablementError for objects that are not ours (all of them in one message), UnknownKind,
-    Invalid, ...
+    UnknownFieldsError, Invalid, ...
     """
     served = {key_of(obj): _is_served(client, obj, desired, rules.awaited) for obj in desired}
     planner = _Planner(client, live, rules, desired)
@@ -69,12 +93,26 @@ def plan(
     found = client.parallel(calls)
     if planner.refused:
         raise _not_ours(sorted(planner.refused), client.host, adopt=rules.adopt)
+    if unknown := _unknown_fields(desired, found):
+        raise UnknownFieldsError(unknown, client.host)
     errors = [entry for entry in found if isinstance(entry, ApiError)]
     if len(errors) > 1:
         errors[0].why += f" (and {len(errors) - 1} more objects cannot be planned)"
     if errors:
         raise errors[0]
     return [entry for entry in found if not isinstance(entry, ApiError)]
+
+
+def _unknown_fields(
+    desired: Sequence[Obj], found: Sequence[Change | ApiError]
+) -> dict[ObjectKey, list[str]]:
+    """The fields that the API server refuses, by object."""
+    refused = {
+        key_of(obj): unknown_in(error.causes)
+        for obj, error in zip(desired, found, strict=True)
+        if isinstance(error, Invalid)
+    }
+    return {key: paths for key, paths in refused.items() if paths}
 
 
 class _Planner:
@@ -91,6 +129,7 @@ class _Planner:
         self._client = client
         self._live = live
         self._rules = rules
+        self._desired = desired
         self._namespaces = {
             obj["metadata"]["name"] for obj in desired if obj["kind"] == "Namespace"
         }
@@ -103,7 +142,7 @@ class _Planner:
     def plan_object(self, obj: Obj, *, served: bool) -> Change:
         key = key_of(obj)
         change = self._use_as_it_is(obj, key) or self._plan(obj, key, served=served)
-        change.desired = obj
+        change.desired = change.desired or obj
         change.adopted = change.action == "update" and not self._is_ours(change.before or {})
         return change
 
@@ -140,6 +179,8 @@ class _Planner:
                 raise
             return self._predict(obj, key, error)
         except Invalid as error:
+            if unknown_in(error.causes):
+                return self._plan_without(obj, key, error)
             return self._replace(obj, key, error)
         if applied.created:
             return Change(key, "create", None, applied.object, "; ".join(applied.warnings))
@@ -148,6 +189,21 @@ class _Planner:
             # It went between the two requests.
             return Change(key, "create", None, applied.object)
         return self._compare(key, before, applied.object, "; ".join(applied.warnings))
+
+    def _plan_without(self, obj: Obj, key: ObjectKey, error: Invalid) -> Change:
+        """An object of whose fields the API server knows some not: without them where that may be.
+        What it says of a definition that is among desired counts only once that is applied."""
+        if any(_brings(other, key) for other in self._desired):
+            return self._compare_locally(obj, key, "")
+        found = [path_to(obj, text) for text in unknown_in(error.causes)]
+        paths = [path for path in found if path]
+        if not paths or not self._rules.lenient:
+            raise error
+        kept = without(obj, paths)
+        change = self._plan(kept, key, served=True)
+        change.desired = change.desired or kept
+        change.left_out = (*map(dotted, paths), *change.left_out)
+        return change
 
     def _plan_what_lacks(self, obj: Obj, key: ObjectKey, error: NotFound) -> Change:
         """An object that cannot be tried out yet, for lack of its namespace or of the role that it

@@ -22,6 +22,7 @@ def run_module(module: AnsibleModule, task: Task[Any]) -> None:
     params = dict(module.params)
     secrets: set[str] = set()
     notices: list[str] = []
+    warnings: list[str] = []
     context = RunContext(
         check_mode=bool(module.check_mode),
         diff=bool(getattr(module, "_diff", False)),
@@ -29,6 +30,7 @@ def run_module(module: AnsibleModule, task: Task[Any]) -> None:
         run_id=params.get("run_id") or "",
         run_info=introduction(params.get("run_id") or ""),
         notice=notices.append,
+        warning=warnings.append,
         secrets=secrets,
     )
 
@@ -38,6 +40,8 @@ def run_module(module: AnsibleModule, task: Task[Any]) -> None:
         return task.run(params, context)
 
     found = outcome_of(work, secrets=secrets, verbosity=context.verbosity)
+    for text in masked(warnings, secrets):
+        module.warn(text)
     if notices:
         # The action plugin shows them.
         found["notices"] = masked(notices, secrets)

@@ -56,11 +56,12 @@ _RUNNING = frozenset(("DaemonSet", "Deployment", "StatefulSet", "Job", "CronJob"
 @dataclass(frozen=True)
 class _RenderedItem:
     """An object on its way: group is the state's own that it is for, None where it is for all;
-    source is the file."""
+    source is the file. left_out: see RenderedObject."""
 
     manifest: Obj
     group: NodeGroup | None
     source: str
+    left_out: tuple[str, ...] = ()
 
     @property
     def group_id(self) -> str:
@@ -118,13 +119,17 @@ class StateRenderer:
         files, skipped = self._files_and_skipped() if enabled else ([], [])
         items = list(self._items(files)) if enabled else []
         self._context.learn_scopes(item.manifest for item in items)
+        items = self._in_their_scopes(items)
         complete = [
             replace(item, manifest=self._injected(self._with_metadata, item)) for item in items
         ]
         complete += self._validators() if self._by_nodes else ()
         placed = [
             RenderedObject(
-                self._injected(inject.place, item), item.group_id, self._path(item.source)
+                self._injected(inject.place, item),
+                item.group_id,
+                self._path(item.source),
+                item.left_out,
             )
             for item in complete
         ]
@@ -258,6 +263,20 @@ class StateRenderer:
             where=self._path(path),
             why="its file uses facts or options that differ between groups, so it is made once for each",
             todo="put {{ group.suffix }} into its name, or move it to a file that uses none of them",
+        )
+
+    def _in_their_scopes(self, items: Sequence[_RenderedItem]) -> list[_RenderedItem]:
+        """What somebody else has given a namespace although it belongs to the whole cluster, without
+        it; the author of our templates is told."""
+        return [self._in_its_scope(item) if self._recipe.format else item for item in items]
+
+    def _in_its_scope(self, item: _RenderedItem) -> _RenderedItem:
+        manifest = item.manifest
+        if not manifest["metadata"].get("namespace") or not self._context.is_of_cluster(manifest):
+            return item
+        kept = {name: each for name, each in manifest["metadata"].items() if name != "namespace"}
+        return replace(
+            item, manifest={**manifest, "metadata": kept}, left_out=("metadata.namespace",)
         )
 
     def _injected(self, step: Callable[[Obj, inject.Context], Obj], item: _RenderedItem) -> Obj:

@@ -72,6 +72,10 @@ class StateContext:
                 kind = (str(spec.get("group")), str((spec.get("names") or {}).get("kind")))
                 self._scopes[kind] = spec.get("scope") == "Namespaced"
 
+    def is_of_cluster(self, manifest: Obj) -> bool:
+        """Whether an object is known to belong to no namespace."""
+        return self._namespaced(str(manifest["apiVersion"]), str(manifest["kind"])) is False
+
     def _namespaced(self, api_version: str, kind: str) -> bool | None:
         known = self._facts.api.namespaced(api_version, kind)
         return self._scopes.get((api_version.rpartition("/")[0], kind)) if known is None else known

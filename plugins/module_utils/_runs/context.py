@@ -45,8 +45,8 @@ class RunContext:
     process and differs between processes. verbosity is the number of -v. host is the inventory's
     name of the cluster. progress receives one short line of text at a time, which somebody sees
     where has_screen is true. notice receives what a person has to see in any case, also where there
-    is no screen. terminal is there where more than lines can be shown. clock gives seconds since
-    the epoch. secrets collects texts that neither result nor progress may show.
+    is no screen; warning what is odd about what was given. terminal is there where more than lines
+    can be shown. clock gives seconds since the epoch. secrets collects texts that neither result nor progress may show.
     """
 
     check_mode: bool = False
@@ -59,6 +59,7 @@ class RunContext:
     progress: Callable[[str], None] = field(default=_silent)
     terminal: Terminal | None = None
     notice: Callable[[str], None] = field(default=_silent)
+    warning: Callable[[str], None] = field(default=_silent)
     clock: Callable[[], float] = field(default=time.time)
     secrets: set[str] = field(default_factory=set)
 

@@ -42,6 +42,7 @@ from .preparation.prepare import (
     with_requirements,
 )
 from .preparation.recipe_request import RecipeRequest
+from .preparation.runtime_facts import missing_toolkits
 from .preparation.shared import refuse_shared
 from .preparation.tags import Tags
 from .proof_request import ProofRequest
@@ -143,7 +144,7 @@ class _Application:
         self._context = context
         self._guard = Guard(self._client, self._recipe.name, context)
         names = [state.name for state in applied]
-        self._planner = ApplyPlanner(desired, names, request.planning)
+        self._planner = ApplyPlanner(desired, names, request.planning, context.warning)
         self._lock = RecordLock(self._guard, self._plan_and_record)
 
     def run(self) -> Obj:
@@ -153,6 +154,8 @@ class _Application:
         planned, later = self._planner.plan(self._desired.record), None
         if planned.differing:
             self._refuse_changes()
+            for text in missing_toolkits(self._recipe, self._desired.facts):
+                self._context.warning(text)
         if planned.differing and not self._context.check_mode:
             self._refuse_missing_rights(planned)
             planned, later = self._write(planned)

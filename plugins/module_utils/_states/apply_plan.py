@@ -6,7 +6,7 @@ that what is kept although nothing wants it any more."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence, Set
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -15,7 +15,7 @@ from .._cluster.api_client.api_errors import UnknownKind
 from .._cluster.api_objects.changes import Change
 from .._cluster.api_objects.labels import KERNEL, fact_label
 from .._cluster.api_objects.objects import ObjectKey, key_of
-from .._cluster.planning import PlanRules, plan
+from .._cluster.planning import PlanRules, UnknownFieldsError, plan
 from .._json import Obj
 from .._nodes.facts import NodeFacts
 from .._recipes.render import RenderedState
@@ -23,6 +23,7 @@ from .._schema.requests import ParameterGroup
 from .cleanup.ownership import find_owned, gone_states
 from .cleanup.prune import GroupsOfNodes, candidates, decide
 from .desired import Desired
+from .kind_fields import KindFields
 from .record import adopted
 from .staging import Stage, Staged, acts, divide, members_of
 
@@ -50,9 +51,16 @@ class Planned:
 
 
 class ApplyPlanner:
-    """Plans the named states of a recipe, by dry run, against the cluster as it is at that moment."""
+    """Plans the named states of a recipe, by dry run, against the cluster as it is at that moment.
+    warn: is told what of somebody else's objects has to be left out."""
 
-    def __init__(self, desired: Desired, names: Sequence[str], planning: PlanRequest) -> None:
+    def __init__(
+        self,
+        desired: Desired,
+        names: Sequence[str],
+        planning: PlanRequest,
+        warn: Callable[[str], None],
+    ) -> None:
         self.desired = desired
         self.names = names
         self._client = desired.client
@@ -61,9 +69,11 @@ class ApplyPlanner:
         self.rendered: Mapping[str, RenderedState] = {
             name: desired.rendered[name] for name in names
         }
-        self.wanted: list[Obj] = [
-            item.manifest for name in names for item in self.rendered[name].objects
-        ]
+        objects = [item for name in names for item in self.rendered[name].objects]
+        self.wanted: list[Obj] = [item.manifest for item in objects]
+        self.fields = KindFields(
+            desired.client, objects, warn, lenient=self._recipe.format is not None
+        )
         self._members = members_of({name: item.objects for name, item in self.rendered.items()})
 
     def plan(self, record: Mapping[str, Any] | None) -> Planned:
@@ -121,8 +131,15 @@ class ApplyPlanner:
             recreate=self._request.recreate,
             renewed=self._renewed(objects),
             awaited=awaited,
+            lenient=self.fields.lenient,
         )
-        return plan(self._client, objects, rules, live=live)
+        fitted = self.fields.fitted(objects)
+        try:
+            changes = plan(self._client, fitted, rules, live=live)
+        except UnknownFieldsError as error:
+            raise self.fields.refusal(error, fitted) from None
+        self.fields.take_down(changes)
+        return changes
 
     def _adoptable(self) -> set[ObjectKey]:
         """The namespace of a recipe in another format may be there: users of the Special Resource

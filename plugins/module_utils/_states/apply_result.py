@@ -89,7 +89,10 @@ class ApplyResult:
         for line in notes.splitlines():
             context.notice(line)
         found = self._recipe.format.warnings if self._recipe.format else ()
-        warnings = [f"{path}, line {line}: {text}" for path, line, text in found]
+        warnings = [
+            f"{path}, line {line}: {text}" if line else f"{path}: {text}"
+            for path, line, text in found
+        ]
         return {
             **({"notes": notes} if notes else {}),
             **({"warnings": warnings} if warnings else {}),
@@ -126,6 +129,12 @@ class ApplyResult:
             ],
             "skipped": [
                 {"source": item.source, "reason": item.reason} for item in rendered.skipped
+            ],
+            "left_out": [
+                {"object": str(key), "field": field}
+                for key, fields in self._planner.fields.left_out.items()
+                if key in keys
+                for field in fields
             ],
             "kept": [
                 {"object": str(key), "reason": why} for key, why in self._planned.kept.items()

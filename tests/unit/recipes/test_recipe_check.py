@@ -29,6 +29,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils._recipes.check
     check,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._runs.context import RunContext
+from tests.unit.plugins.module_utils.charts.fake_helm import put_on_path
 from tests.unit.recipes.checks import TOGETHER, TYPES, check_once
 
 REPO = Path(__file__).resolve().parents[3]
@@ -56,10 +57,6 @@ MISTAKES = {
     ): "an object of this kind has no field imutable, did you mean immutable?",
     ("plugin/field-missing.yaml.j2", 5): "spec lacks the field selector",
     ("plugin/field-misspelt.yaml.j2", 15): "has no field toleration, did you mean tolerations?",
-    (
-        "plugin/image-without-tag.yaml.j2",
-        14,
-    ): "registry.example.com:5000/plugin has neither tag nor digest",
     (
         "plugin/include-missing.yaml.j2",
         6,
@@ -136,12 +133,83 @@ def test_every_mistake_is_found_in_one_go() -> None:
         assert words in found[place]
 
 
+def test_what_enable_takes_is_no_mistake() -> None:
+    (finding,) = (
+        each for each in checked(RECIPES / "mistakes").warnings if "without-tag" in each.file
+    )
+    assert (finding.file, finding.line) == ("plugin/image-without-tag.yaml.j2", 14)
+    assert finding.message.endswith("registry.example.com:5000/plugin has neither tag nor digest")
+
+
+NO_FIELD = "an object of this kind has no field"
+
+
+def test_a_field_of_a_kind_that_is_known_in_part_is_not_called_wrong(tmp_path: Path) -> None:
+    certificate = """\
+apiVersion: cert-manager.io/v1
+kind: Certificate
+metadata: {name: it}
+spec: {secretName: it, renewBefore: 1h, dnsNames: it, privateKey: {encoding: PKCS8}}
+anotations: {a: b}
+"""
+    assert [finding.message for finding in small(tmp_path, certificate).errors] == [
+        "Certificate it: spec lacks the field issuerRef, which has to be there",
+        "Certificate it: spec.dnsNames has to be a list, and is 'it'",
+        f"Certificate it: {NO_FIELD} anotations (known: apiVersion, kind, metadata, spec)",
+    ]
+
+
+def test_what_a_chart_has_to_do_without_is_warned_of_with_its_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put_on_path(tmp_path, monkeypatch)
+    folder = tmp_path / "dropped"
+    (folder / "templates").mkdir(parents=True)
+    (folder / "Chart.yaml").write_text("apiVersion: v2\nname: dropped\nversion: 0.1.0\n")
+    (folder / "templates" / "0000-a.yaml").write_text(
+        """\
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRole
+metadata:
+  name: a
+  namespace: b
+rulez: []
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: a}
+data:
+  a: 1
+  a: "2"
+"""
+    )
+    found = checked(folder)
+    assert found.errors == []
+    assert [(each.file, each.line, each.message) for each in found.warnings] == [
+        (
+            "templates/0000-a.yaml",
+            5,
+            "ClusterRole a: an object of this kind has no field metadata.namespace: it is left out",
+        ),
+        (
+            "templates/0000-a.yaml",
+            6,
+            f"ClusterRole a: {NO_FIELD} rulez, did you mean rules?: it is left out",
+        ),
+        (
+            "templates/0000-a.yaml",
+            13,
+            "the key a is there twice, and the last one counts",
+        ),
+    ]
+
+
 def test_files_that_nothing_names_are_warned_of() -> None:
     warnings = [
         (finding.file, finding.message) for finding in checked(RECIPES / "mistakes").warnings
     ]
     text = "no asset names this file, and no other file includes it"
-    assert warnings == [("common/labels.j2", text), ("driver/unread.yaml", text)]
+    assert warnings[:2] == [("common/labels.j2", text), ("driver/unread.yaml", text)]
 
 
 def test_what_only_an_option_brings_is_named_with_it() -> None:
@@ -206,6 +274,26 @@ def test_what_is_wrong_with_the_yaml_comes_with_what_to_do(tmp_path: Path) -> No
     (tmp_path / "recipe.yml").write_text("options: {<<: {a: 1}}\n")
     (finding,) = checked(tmp_path).errors
     assert finding.message == "merge keys (<<) are not supported; write the keys out"
+
+
+def test_a_key_that_is_there_twice_has_its_line(tmp_path: Path) -> None:
+    template = """\
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: it}
+data:
+  {% for name in ("x", "y") %}
+  {{ name }}: "1"
+  {% endfor %}
+  y: "2"
+"""
+    (finding,) = small(tmp_path, template).errors
+    assert (finding.file, finding.line) == ("all/it.j2", 8)
+    assert "the key y is there twice; remove one of them" in finding.message
+    recipe = "apiVersion: hardware-enablement.io/v1\nname: small\nstates: {}\nname: large\n"
+    (tmp_path / "recipe.yml").write_text(recipe)
+    (finding,) = checked(tmp_path).errors
+    assert (finding.file, finding.line) == ("recipe.yml", 4)
 
 
 def test_only_the_status_of_an_object_is_no_field() -> None:
@@ -339,7 +427,7 @@ def test_the_task_shows_each_mistake_and_fails() -> None:
     request = RecipeCheckRequest("mistakes", bundle=read_bundle(RECIPES / "mistakes"), options={})
     result = check_core.run(request, RunContext(progress=said.append), TYPES)
     assert result["failed"]
-    assert "recipe mistakes has 27 mistakes" in result["msg"]
+    assert "recipe mistakes has 26 mistakes" in result["msg"]
     assert len(result["errors"]) == len(MISTAKES)
     assert sum(line.startswith("error: mistakes/") for line in said) == len(MISTAKES)
     assert "combinations of options; fields as in Kubernetes 1.36" in said[-1]

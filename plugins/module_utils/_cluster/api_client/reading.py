@@ -249,6 +249,12 @@ class ObjectReader:
         named = RequestName("get", "the version")
         return self.request(ApiRequest("GET", "/version", named, repetition=READING), read_version)
 
+    def openapi(self, api_version: str) -> Obj:
+        """The OpenAPI v3 document of a group-version."""
+        path = f"/openapi/v3{group_version_path(api_version)}"
+        named = RequestName("read the fields of", api_version, "openapi")
+        return self.request(ApiRequest("GET", path, named, repetition=READING), read_json)
+
     def _discover(self, api_version: str) -> dict[str, Kind]:
         path = group_version_path(api_version)
         try:

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -39,6 +40,11 @@ _CLASSES: dict[int, type[ApiError]] = {
     504: Unreachable,
 }
 _LONGEST = 400
+# What the API server says of an object's content with a status that is for its own troubles: whatever
+# a part of it has not given a status of its own goes out as 500. Server-side apply has none for what
+# does not fit a schema, nor have the storage and the connection to it for what is too large.
+_NOT_TYPED = re.compile(r"failed to create typed \w+ object \(.*?\): (errors:)?", re.DOTALL)
+_TOO_LARGE = re.compile(r"request is too large|message larger than max")
 
 
 # Of these only an API server's own word counts: who asks for an object takes a 404 for "it is not
@@ -78,19 +84,33 @@ def error_from_status(
     code = found.get("code")
     status = code if isinstance(code, int) else 0
     reason = str(found.get("reason") or "")
-    causes = _causes(found.get("details"))
-    # For an invalid object the message repeats the causes behind a long preamble.
     message = str(found.get("message") or reason or f"HTTP status {status}")
-    why = "; ".join(causes) if causes and status == 422 else message
-    kind = _class_of(status, reason)
+    causes = _causes(found.get("details")) or _causes_in(status, message)
+    kind = Invalid if _is_about_content(status, message) else _class_of(status, reason)
+    # For an invalid object the message repeats the causes behind a long preamble.
+    why = "; ".join(causes) if causes and kind is Invalid else message
     fate = _fate(kind, causes, asked_s if status == 429 else 0.0)
     return kind(
         f"Cannot {verb} {target}",
         where=where,
         why=_cut(" ".join(why.split())),
-        todo=_advice(status, why),
+        todo=_advice(kind, status, why),
         request=RequestFailure(status, causes, fate, asked_s),
     )
+
+
+def _is_about_content(status: int, message: str) -> bool:
+    """Whether a Status is about what an object says, though its status is one of the server's own
+    troubles."""
+    return status == 500 and bool(_NOT_TYPED.match(message) or _TOO_LARGE.search(message))
+
+
+def _causes_in(status: int, message: str) -> list[str]:
+    """The causes that server-side apply has in its message only: a line for each, whose path begins
+    with a dot."""
+    found = _NOT_TYPED.match(message) if status == 500 else None
+    lines = message[found.end() :].splitlines() if found else ()
+    return [line.strip().removeprefix(".") for line in lines if line.strip()]
 
 
 def _class_of(status: int, reason: str) -> type[ApiError]:
@@ -134,7 +154,9 @@ def _cause(cause: Mapping[str, Any]) -> str:
     return f"{field}: {message}" if field else str(message)
 
 
-def _advice(status: int, message: str) -> str:
+def _advice(kind: type[ApiError], status: int, message: str) -> str:
+    if kind is Invalid:
+        return "mend what it names, then run again"
     if status == 401:
         return "renew the credentials (token, client certificate or kubeconfig)"
     if status == 403 and " cannot " in message:

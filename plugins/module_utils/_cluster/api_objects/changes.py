@@ -23,7 +23,8 @@ class Change:
 
     before: as it is. after: as it is (or, planned, would be) afterwards, with the API server's
     defaults; None for a deletion. note: what is worth telling. desired: what is applied for it; for
-    "restore", a merge patch. adopted: whether it was not ours before.
+    "restore", a merge patch. adopted: whether it was not ours before. left_out: the fields that its
+    kind does not have, and that are not in desired.
     """
 
     key: ObjectKey
@@ -33,6 +34,7 @@ class Change:
     note: str = ""
     desired: Obj | None = None
     adopted: bool = False
+    left_out: tuple[str, ...] = ()
 
 
 def contains(live: Any, wanted: Any) -> bool:

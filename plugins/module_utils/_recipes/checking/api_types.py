@@ -6,12 +6,12 @@ their texts.
 
 A type is the name of a scalar ("string", "integer", "number", "boolean", "any", "quantity",
 "int-or-string"), or a mapping with one key: {"list": type}, {"map": type of its values}, {"enum":
-texts}, {"ref": name of a definition}, or {"fields": name -> type, "required": names} for an object;
-all of it is JSON."""
+texts}, {"ref": name of a definition}, or {"fields": name -> type, "required": names} for an object,
+with "open": true where it may have other fields too; all of it is JSON."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from ..._cluster.api_objects.kinds import Kind
@@ -26,6 +26,8 @@ _SPECIAL = {
     "io.k8s.apimachinery.pkg.util.intstr.IntOrString": "int-or-string",
     "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.JSONSchemaProps": ANY,
 }
+# What may have fields that a schema does not say: anything, or a whole object inside of another one.
+_OPEN = ("x-kubernetes-preserve-unknown-fields", "x-kubernetes-embedded-resource")
 # Nobody writes this into a manifest, nor the status of an object.
 _LEFT_OUT = ("managedFields",)
 
@@ -42,6 +44,14 @@ class ApiTypes:
         self.version = str(data.get("version", ""))
         self._kinds: Mapping[str, Obj] = data["kinds"]
         self._definitions: Mapping[str, Any] = data["definitions"]
+
+    @classmethod
+    def of_crds(cls, crds: Iterable[Mapping[str, Any]]) -> ApiTypes:
+        """The kinds of CustomResourceDefinitions, and of every object's metadata nothing."""
+        types = cls({"kinds": {}, "definitions": {_OBJECT_META: ANY}})
+        for crd in crds:
+            types = types.with_crd(crd)
+        return types
 
     def with_crd(self, crd: Mapping[str, Any]) -> ApiTypes:
         """The same with the kinds of a CustomResourceDefinition."""
@@ -135,8 +145,6 @@ def short_type(schema: Mapping[str, Any]) -> Any:
         return short_type(schema["allOf"][0])
     if schema.get("x-kubernetes-int-or-string") or schema.get("format") == "int-or-string":
         return "int-or-string"
-    if schema.get("x-kubernetes-preserve-unknown-fields"):
-        return ANY
     if schema.get("properties"):
         # Of an object, as opposed to parts of one, of which some have a field of that name (a CRD's
         # subresources).
@@ -149,12 +157,15 @@ def short_type(schema: Mapping[str, Any]) -> Any:
         return {
             "fields": fields,
             "required": sorted(set(schema.get("required", ())) & fields.keys()),
+            **({"open": True} if any(map(schema.get, _OPEN)) else {}),
         }
     return _short_scalar_or_collection(schema)
 
 
 def _short_scalar_or_collection(schema: Mapping[str, Any]) -> Any:
     kind = schema.get("type")
+    if any(map(schema.get, _OPEN)):
+        return ANY
     if kind == "array":
         return {"list": short_type(schema.get("items", {}))}
     if kind == "object":

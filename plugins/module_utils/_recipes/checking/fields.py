@@ -9,11 +9,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from ..._cluster.api_objects.object_fields import Path, dotted
 from ..._nodes.facts import quantity
 from ..._schema.problems import describe, suggest
 from .api_types import ANY, ApiTypes
-
-Path = tuple["str | int", ...]
 
 _SCALARS: Mapping[str, tuple[tuple[type, ...], str]] = {
     "string": ((str,), "text (in quotes)"),
@@ -28,10 +27,13 @@ _SCALARS: Mapping[str, tuple[tuple[type, ...], str]] = {
 @dataclass(frozen=True)
 class FieldProblem:
     """Something in an object that the API server would refuse or drop. path: of the key, or of what
-    lacks one."""
+    lacks one. unknown: it is a field that the kind does not have. taken: the API server takes it all
+    the same."""
 
     path: Path
     text: str
+    unknown: bool = False
+    taken: bool = False
 
 
 def check_fields(manifest: Mapping[str, Any], types: ApiTypes) -> Iterator[FieldProblem]:
@@ -40,10 +42,9 @@ def check_fields(manifest: Mapping[str, Any], types: ApiTypes) -> Iterator[Field
     yield from _check(manifest, type_, (), types)
 
 
-def dotted(path: Path) -> str:
-    """A path as people write it: spec.containers[0].image."""
-    text = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)
-    return text.removeprefix(".")
+def unknown_fields(manifest: Mapping[str, Any], types: ApiTypes) -> list[FieldProblem]:
+    """The fields of an object that its kind does not have, as far as that is known."""
+    return [problem for problem in check_fields(manifest, types) if problem.unknown]
 
 
 def _check(value: Any, type_: Any, path: Path, types: ApiTypes) -> Iterator[FieldProblem]:
@@ -104,10 +105,9 @@ def _object(
     for key, item in value.items():
         if key in fields:
             yield from _check(item, fields[key], (*path, key), types)
-        elif key != "status" or path:
-            yield FieldProblem(
-                (*path, key), f"{where} has no field {key}{suggest(str(key), fields)}"
-            )
+        elif (key != "status" or path) and not type_.get("open"):
+            text = f"{where} has no field {key}{suggest(str(key), fields)}"
+            yield FieldProblem((*path, key), text, unknown=True)
     for key in type_["required"]:
         if value.get(key) is None:
             yield FieldProblem(path, f"{where} lacks the field {key}, which has to be there")

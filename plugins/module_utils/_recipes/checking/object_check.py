@@ -10,14 +10,15 @@ import json
 import re
 from collections.abc import Iterable, Mapping
 
+from ..._cluster.api_objects.object_fields import Path
 from ..._json import Obj
 from ..loading.recipe import Recipe
 from ..templates.manifests import ObjectId, identity, title
 from ..templates.render_facts import RenderedState
 from .api_types import ApiTypes
 from .case import Case
-from .fields import FieldProblem, Path, check_fields
-from .findings import WARNING, Findings
+from .fields import FieldProblem, check_fields
+from .findings import ERROR, WARNING, Findings
 from .locating import Locator
 from .object_names import check_images, check_names
 from .object_rules import check_rules
@@ -58,13 +59,15 @@ class ObjectCheck:
             *check_images(manifest),
         ]
         for problem in problems:
+            left_out = problem.unknown and self._recipe.format is not None
             # What is wrong for one kernel group is mostly wrong for all of them.
             same_as = re.sub(r"\d+", "", _without(problem.text, case.group_ids))
             self._findings.add(
                 *self._place(manifest, file, problem.path, case),
-                f"{title(manifest)}: {problem.text}",
+                f"{title(manifest)}: {problem.text}{': it is left out' if left_out else ''}",
                 seen_with=case.title,
                 same_as=same_as,
+                severity=WARNING if problem.taken or left_out else ERROR,
             )
         if self.types.kind(str(manifest["apiVersion"]), str(manifest["kind"])) is None:
             self._add_unknown_kind(manifest, file, case)
@@ -87,6 +90,17 @@ class ObjectCheck:
                         f"{text}, and this file for {name}",
                         seen_with=case.title,
                     )
+
+    def tell_left_out(self, states: Iterable[RenderedState], case: Case) -> None:
+        """Fields that rendering has left out of objects of another format."""
+        for item in (item for state in states for item in state.objects):
+            file = self._locator.path_of(item.source)
+            for field in item.left_out:
+                self._findings.add(
+                    *self._place(item.manifest, file, tuple(field.split(".")), case),
+                    f"{title(item.manifest)}: an object of this kind has no field {field}: it is left out",
+                    severity=WARNING,
+                )
 
     def _add_unknown_kind(self, manifest: Obj, file: str, case: Case) -> None:
         api_version, kind = str(manifest["apiVersion"]), str(manifest["kind"])

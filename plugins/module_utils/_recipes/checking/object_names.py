@@ -10,8 +10,9 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from ..._cluster.api_objects.object_fields import Path, dotted
 from ..templates.manifests import pod_template
-from .fields import FieldProblem, Path, dotted
+from .fields import FieldProblem
 from .variants import SAMPLE
 
 _LABEL = re.compile(r"[a-z0-9]([a-z0-9-]*[a-z0-9])?")
@@ -58,7 +59,8 @@ def check_images(manifest: Mapping[str, Any]) -> Iterator[FieldProblem]:
     """Images that would be another one tomorrow; what a user has to fill in does not count."""
     for path, image in images_of(manifest):
         if SAMPLE not in image and not _TAGGED.fullmatch(image.rpartition("/")[2]):
-            yield FieldProblem(path, f"the image {image} has neither tag nor digest")
+            text = f"the image {image} has neither tag nor digest"
+            yield FieldProblem(path, text, taken=True)
 
 
 def _object_name(api_version: str, kind: str, name: Any) -> Iterator[FieldProblem]:

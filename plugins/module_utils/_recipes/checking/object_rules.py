@@ -11,8 +11,9 @@ import binascii
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from ..._cluster.api_objects.object_fields import Path, dotted
 from ..templates.manifests import pod_template
-from .fields import FieldProblem, Path, dotted
+from .fields import FieldProblem
 from .object_names import containers_in, dicts_in, pod_path
 
 _LAST_PORT = 65535

@@ -223,6 +223,7 @@ class Trials:
     ) -> list[Obj]:
         """Take down what is wrong with the objects of these states; returns them, with their pods."""
         self._check.check_doubles({**beside, **found}, case)
+        self._check.tell_left_out(found.values(), case)
         objects = [
             (item.manifest, item.source) for state in found.values() for item in state.objects
         ]

@@ -25,7 +25,11 @@ except ImportError:
 # Path of keys and indices -> line from 1; () is the whole document.
 Lines = Mapping["tuple[str | int, ...]", int]
 
+# A key that is there twice, and the line of the last one, which counts.
+DoubledKey = tuple[str, int]
+
 MAX_DEPTH = 60
+# Beside those that the text itself has characters for: what aliases may add.
 MAX_NODES = 200_000
 
 _TAG = "tag:yaml.org,2002:"
@@ -52,17 +56,23 @@ def parse(text: str, source: str) -> list[Any]:
 
     source names the text in errors. Raises InvalidInput.
     """
-    reader = _Reader(source)
-    return [value for value in map(reader.value, _nodes(text, source)) if value is not None]
+    return _Reader(source, len(text)).values(_nodes(text, source))
 
 
-def lines_of(text: str, source: str) -> list[tuple[Any, Lines]]:
-    """The documents of a text as parse() gives them, each with the line (from 1) of everything in
-    it, by its path.
+def parse_foreign(text: str, source: str) -> tuple[list[Any], list[DoubledKey]]:
+    """The same for what others read as Go's programs do: of a key that is there twice the last one
+    counts; and these keys."""
+    doubled: list[DoubledKey] = []
+    return _Reader(source, len(text), doubled).values(_nodes(text, source)), doubled
+
+
+def lines_of(text: str, source: str, *, foreign: bool = False) -> list[tuple[Any, Lines]]:
+    """The documents of a text as parse(), or parse_foreign(), gives them, each with the line (from 1)
+    of everything in it, by its path.
 
     A value of a mapping is where its key is. Raises InvalidInput.
     """
-    reader = _Reader(source)
+    reader = _Reader(source, len(text), [] if foreign else None)
     found: list[tuple[Any, Lines]] = []
     for node in _nodes(text, source):
         value = reader.value(node)
@@ -120,11 +130,17 @@ def _loader_class() -> Any:
 
 
 class _Reader:
-    """Builds the values of one text."""
+    """Builds the values of one text of so many characters. doubled: takes the keys that are there
+    twice, None where they are refused."""
 
-    def __init__(self, source: str) -> None:
+    def __init__(self, source: str, size: int, doubled: list[DoubledKey] | None = None) -> None:
         self._source = source
-        self._left = MAX_NODES
+        self._left = MAX_NODES + size
+        self._doubled = doubled
+
+    def values(self, nodes: Iterator[Any]) -> list[Any]:
+        """The documents, without the empty ones."""
+        return [value for value in map(self.value, nodes) if value is not None]
 
     def value(self, node: Any, depth: int = 0) -> Any:
         self._left -= 1
@@ -155,9 +171,14 @@ class _Reader:
                 shown = text if isinstance(text, str) else "a list or mapping"
                 raise self._error(key_node, f"the key {shown} is not text", "put it in quotes")
             if key in found:
-                raise self._error(key_node, f"the key {key} is there twice", "remove one of them")
+                self._take_doubled(key, key_node)
             found[key] = self.value(value_node, depth + 1)
         return found
+
+    def _take_doubled(self, key: str, node: Any) -> None:
+        if self._doubled is None:
+            raise self._error(node, f"the key {key} is there twice", "remove one of them")
+        self._doubled.append((key, node.start_mark.line + 1))
 
     def _scalar(self, node: Any) -> Any:
         kind, text = node.tag.removeprefix(_TAG), str(node.value)

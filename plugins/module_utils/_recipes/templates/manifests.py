@@ -13,7 +13,7 @@ from typing import Any
 from ..._errors import InvalidInput
 from ..._json import Obj
 from ..._schema.problems import describe
-from .documents import parse
+from .documents import DoubledKey, parse, parse_foreign
 
 ObjectId = tuple[str, str, str, str]
 
@@ -29,16 +29,24 @@ _POD_TEMPLATES: dict[tuple[str, str], tuple[str, ...]] = {
 }
 
 
-def manifests_in(text: str, source: str, *, named: bool = True) -> list[Obj]:
+def manifests_in(text: str, source: str, *, named: bool = True, foreign: bool = False) -> list[Obj]:
     """The objects of a rendered file; a List gives its items. named: every object must have a name.
+    foreign: of a key that is there twice the last one counts.
 
     Raises InvalidInput that names the file and the document (from 1).
     """
     return [
         _checked(copy_of(manifest), place, named=named)
-        for number, document in enumerate(_documents(text, f"{source} (as rendered)"), start=1)
+        for number, document in enumerate(
+            _documents(text, f"{source} (as rendered)", foreign)[0], 1
+        )
         for manifest, place in _flatten(document, f"{source}, document {number}")
     ]
+
+
+def doubled_keys(text: str, source: str) -> list[DoubledKey]:
+    """The keys of a rendered file that are there twice. Raises InvalidInput."""
+    return _documents(text, f"{source} (as rendered)", True)[1]
 
 
 def group_of(manifest: Obj) -> str:
@@ -103,10 +111,10 @@ def copy_of(value: Any) -> Any:
 
 
 @lru_cache(maxsize=256)
-def _documents(text: str, source: str) -> list[Any]:
+def _documents(text: str, source: str, foreign: bool) -> tuple[list[Any], list[DoubledKey]]:
     """Kept, since most files of a recipe give the same text for many groups, options and nodes;
     nobody may change what is kept."""
-    return parse(text, source)
+    return parse_foreign(text, source) if foreign else (parse(text, source), [])
 
 
 def _flatten(document: Any, place: str) -> Iterator[tuple[Any, str]]:

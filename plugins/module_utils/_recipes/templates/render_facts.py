@@ -129,12 +129,14 @@ class RenderedObject:
     """One object, ready to be applied. group: id of the group that it was made for, "" where it is
     for all.
 
-    source: the file of the recipe that it came from.
+    source: the file of the recipe that it came from. left_out: fields that its author gave it, and
+    that its kind does not have.
     """
 
     manifest: Obj
     group: str
     source: str
+    left_out: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -5,19 +5,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping
+from collections import defaultdict
+from collections.abc import Container, Iterator, Mapping
 from typing import Any
 
 from ..._cluster.api_client.client import Client
 from ..._cluster.api_client.rights import CLUSTER, Right
 from ..._json import part
 from ..._recipes.loading.recipe import Recipe
+from ..._recipes.templates.render_facts import RenderFacts
 
-PUSH_SECRET, OS_IMAGE = "pushSecretName", "osImageURL"
+PUSH_SECRET, OS_IMAGE, TOOLKIT = "pushSecretName", "osImageURL", "driverToolkitImage"
 _MACHINE_CONFIG = ("machine-config-osimageurl", "openshift-machine-config-operator")
 # Where the nodes' image is, and where it was before OpenShift 4.12.
 _IMAGE_KEYS = ("baseOSContainerImage", "osImageURL")
 _BUILDER, _DOCKERCFG = "builder", "builder-dockercfg"
+_NAMED = 3
 
 # What a chart asks for -> the right to read it.
 RIGHTS: Mapping[str, Right] = {
@@ -46,6 +49,26 @@ def runtime_facts(
         data = part(_get(client, "ConfigMap", *_MACHINE_CONFIG), "data")
         found[OS_IMAGE] = next((str(data[key]) for key in _IMAGE_KEYS if data.get(key)), "")
     return found
+
+
+def missing_toolkits(recipe: Recipe, facts: RenderFacts) -> Iterator[str]:
+    """A sentence for each kernel that the cluster has no Driver Toolkit for, where the recipe's files
+    ask for its image: what they get is an empty text."""
+    if recipe.format is None or facts.cluster.get("platform") != "openshift":
+        return
+    nodes: dict[tuple[str, str], set[str]] = defaultdict(set)
+    for group in facts.groups if recipe.format.reads(TOOLKIT) else ():
+        if not facts.driver_toolkits.get(group.os_build):
+            nodes[group.kernel, group.os_build].update(group.nodes)
+    for (kernel, build), found in sorted(nodes.items()):
+        names = sorted(found)
+        more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+        tag = f"no tag {build}" if build else "tags for RHCOS only"
+        yield (
+            f"There is no Driver Toolkit image for kernel {kernel} (on {', '.join(names[:_NAMED])}"
+            f"{more}): {TOOLKIT} is empty there, since the ImageStream openshift/driver-toolkit has"
+            f" {tag}; give it one, or leave these nodes out by node_selector"
+        )
 
 
 def _push_secret(client: Client, namespace: str) -> str:

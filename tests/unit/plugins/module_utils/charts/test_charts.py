@@ -361,3 +361,23 @@ def test_a_packed_chart_is_read_by_its_name(tmp_path: Path) -> None:
     (tmp_path / "kmod-0.2.0.tgz").write_bytes(b"")
     with pytest.raises(InvalidInput, match="several archives"):
         read_bundle(tmp_path / "kmod")
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("a: !!foo b\n", "it gives no YAML: this value cannot be read as foo"),
+        ("a: b: c\n", "it gives no YAML: mapping values are not allowed in this context"),
+        ("a: 1\n", "error converting YAML to JSON"),
+    ],
+)
+def test_what_is_no_yaml_has_a_reason(text: str, why: str) -> None:
+    def helm(arguments: list[str], _files: Mapping[str, str]) -> tuple[str, str]:
+        error = "YAML parse error on kmod/templates/a.yaml: error converting YAML to JSON"
+        shown = f"---\n# Source: kmod/templates/a.yaml\n{text}" if "--debug" in arguments else ""
+        return shown, error
+
+    chart = ChartRendering("kmod", {**CHART, "templates/a.yaml": text}, "kmod", helm)
+    with pytest.raises(TemplateError) as caught:
+        chart.texts(HelmRelease("kmod", "kmod"), {}, {})
+    assert why in caught.value.why

@@ -143,6 +143,32 @@ def test_an_invalid_object_names_its_fields(fake: Any) -> None:
 
 
 @pytest.mark.parametrize(
+    ("message", "causes"),
+    [
+        (
+            "failed to create typed patch object (n/a; /v1, Kind=A): .x.y: field not declared in schema",
+            ["x.y: field not declared in schema"],
+        ),
+        (
+            "failed to create typed patch object (/a; b/v1, Kind=C): errors:\n  .y: no map\n  .x: no\n",
+            ["y: no map", "x: no"],
+        ),
+        ("etcdserver: request is too large", []),
+        ("rpc error: trying to send message larger than max (3000000 vs. 2097152)", []),
+    ],
+)
+def test_what_is_wrong_with_an_objects_content_is_never_the_servers_health(
+    fake: Any, message: str, causes: list[str]
+) -> None:
+    fake.script((500, {}, status(500, "", message)))
+    with pytest.raises(Invalid) as caught:
+        fake.client().apply(MAP)
+    assert caught.value.causes == causes
+    assert caught.value.todo == "mend what it names, then run again"
+    assert len(fake.asked) == 1
+
+
+@pytest.mark.parametrize(
     ("body", "words"),
     [
         (b"<html>\n<body>no</body></html>", "HTTP status 403"),

@@ -22,6 +22,12 @@ from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_o
 from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_objects.managers import (
     foreign_fields,
 )
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_objects.object_fields import (
+    dotted,
+    path_to,
+    unknown_in,
+    without,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_objects.objects import (
     ObjectKey,
     key_of,
@@ -48,6 +54,9 @@ def daemonset(image: str = "x:1", **metadata: Any) -> dict[str, Any]:
             }
         },
     }
+
+
+TEMPLATE_PATH = ("spec", "template", "spec", "containers")
 
 
 def test_names_on_nodes_and_objects() -> None:
@@ -223,3 +232,41 @@ def test_other_managers_are_named_with_the_fields_that_they_alone_set() -> None:
 def test_the_id_of_an_applyset() -> None:
     found = applyset_id("nvidia-gpu", "", "SpecialResource", "hardware-enablement.io")
     assert found == "applyset-RPGYSBgvyr61wvF1v5eTPq96oT-JorSCGKpE5HH7V_w-v1"
+
+
+PORTS = [{"port": 80, "nodePort": 1}, {"port": 80, "protocol": "UDP", "x": 2}]
+
+
+@pytest.mark.parametrize(
+    ("text", "path"),
+    [
+        ("userNames", ("userNames",)),
+        ('spec.template.spec.containers[name="b"].image', (*TEMPLATE_PATH, 1, "image")),
+        ("spec.template.spec.containers[0].image", (*TEMPLATE_PATH, 0, "image")),
+        (
+            "metadata.annotations.example.org/a.b.c",
+            ("metadata", "annotations", "example.org/a.b", "c"),
+        ),
+        ('spec.ports[port=80,protocol="TCP"].nodePort', ("spec", "ports", 0, "nodePort")),
+        ('spec.ports[port=80,protocol="UDP"].x', ("spec", "ports", 1, "x")),
+        ("spec.nothing", None),
+        ("spec.ports[7].x", None),
+    ],
+)
+def test_a_path_of_the_api_server_leads_to_a_field(text: str, path: tuple[Any, ...] | None) -> None:
+    annotations = {"example.org/a.b": {"c": 1}, "example.org/a": "no"}
+    obj = daemonset(annotations=annotations) | {"userNames": []}
+    obj["spec"]["ports"] = PORTS
+    assert path_to(obj, text) == path
+
+
+def test_fields_that_a_kind_does_not_have_are_taken_out_of_a_copy() -> None:
+    causes = ['spec.ports[port=80,protocol="UDP"].x: field not declared in schema', "a: expected b"]
+    obj = {"spec": {"ports": PORTS}, "b": 1}
+    paths = [path for text in unknown_in(causes) if (path := path_to(obj, text))]
+    assert [dotted(path) for path in paths] == ["spec.ports[1].x"]
+    assert without(obj, paths) == {
+        "spec": {"ports": [PORTS[0], {"port": 80, "protocol": "UDP"}]},
+        "b": 1,
+    }
+    assert "x" in PORTS[1]

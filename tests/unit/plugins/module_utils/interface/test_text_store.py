@@ -11,6 +11,9 @@ from ansible_collections.hardware.enablement.plugins.module_utils._errors import
 from ansible_collections.hardware.enablement.plugins.module_utils._interface.recipe_source import (
     open_store,
 )
+from ansible_collections.hardware.enablement.plugins.module_utils._interface.recipe_store import (
+    MAX_BYTES,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils._interface.text_store import (
     TextStore,
 )
@@ -44,7 +47,7 @@ def test_numbered_manifests() -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "said"), [(b"\xff", "is no UTF-8 text"), (b"x" * 1_000_001, "is too large")]
+    ("content", "said"), [(b"\xff", "is no UTF-8 text"), (b"x" * (MAX_BYTES + 1), "is too large")]
 )
 def test_what_cannot_be_text(content: bytes, said: str) -> None:
     with pytest.raises(InvalidInput, match=said):

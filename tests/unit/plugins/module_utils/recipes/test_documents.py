@@ -11,7 +11,10 @@ import pytest
 
 from ansible_collections.hardware.enablement.plugins.module_utils._errors import InvalidInput
 from ansible_collections.hardware.enablement.plugins.module_utils._recipes.templates.documents import (
+    MAX_NODES,
+    lines_of,
     parse,
+    parse_foreign,
 )
 
 
@@ -113,3 +116,27 @@ def test_aliases_that_explode_end() -> None:
 
     with pytest.raises(InvalidInput, match="too large or too deep"):
         parse("\n".join(lines), "file")
+
+
+DOUBLED = "a: 1\nb: {c: 1, d: 2, c: 3}\na: [4]\n"
+
+
+def test_of_a_key_that_is_there_twice_gos_readers_take_the_last() -> None:
+    assert parse_foreign(DOUBLED, "file") == (
+        [{"a": [4], "b": {"c": 3, "d": 2}}],
+        [("c", 2), ("a", 3)],
+    )
+    with pytest.raises(InvalidInput, match="line 2"):
+        parse(DOUBLED, "file")
+    ((value, lines),) = lines_of(DOUBLED, "file", foreign=True)
+    assert (value["a"], lines[("a",)]) == ([4], 3)
+
+
+def test_a_long_text_is_read_and_an_alias_that_makes_it_long_is_not() -> None:
+    (found,) = parse("[" + "1," * (MAX_NODES + 1) + "]", "file")
+    assert len(found) == MAX_NODES + 1
+    bomb = "a: &a [1,1,1,1,1,1,1,1,1,1]\n"
+    for name, other in zip("bcdefg", "abcdef", strict=True):
+        bomb += f"{name}: &{name} [{','.join([f'*{other}'] * 10)}]\n"
+    with pytest.raises(InvalidInput, match="too large or too deep"):
+        parse(bomb, "file")

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -20,6 +21,9 @@ from ansible_collections.hardware.enablement.plugins.module_utils._interface.arg
 from ansible_collections.hardware.enablement.plugins.module_utils._runs.context import RunContext
 from ansible_collections.hardware.enablement.plugins.module_utils._runs.guard import Guard
 from ansible_collections.hardware.enablement.plugins.module_utils._states import apply
+from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.charts.fake_helm import (
+    put_on_path,
+)
 from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.cluster.conftest import (
     Asked,
     FakeServer,
@@ -245,3 +249,115 @@ def test_a_secret_option_is_in_no_record_and_no_result(
     result = enable(fake, context, options={"token": "swordfish"})
     assert "swordfish" not in json.dumps([result, cluster.objects["specialresources"]])
     assert cluster.objects["specialresources"]["toy"]["spec"]["secretOptions"] == ["token"]
+
+
+def without_such_a_field(asked: Asked) -> Answer | None:
+    """What the API server says of a ConfigMap with a field that it does not have; and what it
+    publishes of the kind."""
+    if asked.path.startswith("/openapi/v3/api/v1"):
+        return 200, {"Content-Type": "application/json"}, CORE
+    is_apply = asked.method == "PATCH" and "/configmaps/" in asked.path
+    if not is_apply or b'"dta"' not in asked.body:
+        return None
+    message = "failed to create typed patch object (toy/report; /v1, Kind=ConfigMap): .dta: field"
+    return refusal(500, "", f"{message} not declared in schema")
+
+
+CONFIG_MAP = {"group": "", "version": "v1", "kind": "ConfigMap"}
+CORE = {
+    "paths": {
+        "/api/v1/namespaces/{namespace}/configmaps": {
+            "post": {"x-kubernetes-group-version-kind": CONFIG_MAP}
+        }
+    },
+    "components": {
+        "schemas": {
+            "ConfigMap": {
+                "x-kubernetes-group-version-kind": [CONFIG_MAP],
+                "properties": {name: {} for name in ("apiVersion", "kind", "metadata", "data")},
+            }
+        }
+    },
+}
+MISSPELT = {
+    **runs.FILES,
+    "report.yaml.j2": runs.FILES["report.yaml.j2"].replace("\ndata:", "\ndta:"),
+}
+
+
+@pytest.mark.parametrize("check_mode", [True, False])
+def test_a_field_that_a_kind_does_not_have_is_refused_before_the_first_write(
+    fake: FakeServer, cluster: ScriptedCluster, check_mode: bool
+) -> None:
+    cluster.refuse = without_such_a_field
+    context = RunContext(check_mode=check_mode, run_id="run-1", clock=lambda: world.NOW)
+    with pytest.raises(EnablementError) as caught:
+        enable(fake, context, bundle=MISSPELT)
+    assert (
+        "toy/report.yaml.j2: ConfigMap toy/report: an object of this kind has no field dta"
+        in str(caught.value)
+    )
+    assert "did you mean data?" in str(caught.value)
+    assert cluster.writes == []
+
+
+def test_a_field_is_refused_in_the_servers_words_where_it_publishes_nothing(
+    fake: FakeServer, cluster: ScriptedCluster
+) -> None:
+    cluster.refuse = lambda asked: None if "openapi" in asked.path else without_such_a_field(asked)
+    with pytest.raises(EnablementError, match="ConfigMap toy/report: it has no field dta"):
+        enable(fake, bundle=MISSPELT)
+
+
+DROPPED = {
+    "Chart.yaml": "apiVersion: v2\nname: dropped\nversion: 0.1.0\n",
+    "crds/widgets.yaml": """\
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: widgets.example.org}
+spec:
+  group: example.org
+  scope: Namespaced
+  names: {kind: Widget, plural: widgets}
+  versions:
+    - name: v1
+      schema: {openAPIV3Schema: {type: object, properties: {spec: {properties: {size: {}}}}}}
+""",
+    "templates/0000-all.yaml": """\
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: report}
+dta: {a: b}
+---
+apiVersion: scheduling.k8s.io/v1
+kind: PriorityClass
+metadata: {name: report, namespace: elsewhere}
+---
+apiVersion: example.org/v1
+kind: Widget
+metadata: {name: report}
+spec: {size: 1, colour: red}
+""",
+}
+
+
+def test_a_chart_does_without_fields_that_kinds_do_not_have_and_says_so(
+    fake: FakeServer, cluster: ScriptedCluster, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    put_on_path(tmp_path, monkeypatch)
+    cluster.refuse = without_such_a_field
+    said: list[str] = []
+    context = RunContext(
+        check_mode=True, run_id="run-1", clock=lambda: world.NOW, warning=said.append
+    )
+    found = enable(fake, context, recipe="dropped", bundle=DROPPED)
+    assert said == [
+        f"dropped/templates/0000-all.yaml: {key} has no field {field}: it is left out"
+        for key, field in (
+            ("ConfigMap dropped/report", "dta"),
+            ("PriorityClass report", "metadata.namespace"),
+            ("Widget dropped/report", "spec.colour"),
+        )
+    ]
+    fields = [item["field"] for row in found["states"] for item in row["left_out"]]
+    assert sorted(fields) == ["dta", "metadata.namespace", "spec.colour"]

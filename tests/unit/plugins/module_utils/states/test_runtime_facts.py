@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, cast
 
 import pytest
@@ -15,7 +16,12 @@ from ansible_collections.hardware.enablement.plugins.module_utils._charts.recipe
 from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_client.client import (
     Client,
 )
+from ansible_collections.hardware.enablement.plugins.module_utils._nodes.groups import NodeGroup
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.templates.render_facts import (
+    RenderFacts,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils._states.preparation.runtime_facts import (
+    missing_toolkits,
     runtime_facts,
 )
 
@@ -74,3 +80,37 @@ def test_the_image_of_the_system_is_the_machine_config_operators() -> None:
 
 def test_what_nobody_asks_for_is_not_read() -> None:
     assert told({"Chart.yaml": HEAD, "templates/0000-a.yaml": "{{ .Values.image }}"}) == {}
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"Chart.yaml": HEAD, "templates/0000-a.yaml": "{{ .Values.driverToolkitImage }}"},
+        {"0000-a.yaml": "{{.DriverToolkitImage}}"},
+    ],
+)
+def test_a_kernel_without_a_driver_toolkit_is_told_where_a_chart_asks_for_it(
+    files: dict[str, str],
+) -> None:
+    groups = [
+        NodeGroup("a", ("kernel",), "5.14.0-1", os_build="9.4.1-0", nodes=("n1",)),
+        NodeGroup("b", ("kernel",), "5.14.0-2", os_build="9.6.2-0", nodes=("n2", "n3")),
+        NodeGroup("c", ("kernel",), "5.14.0-3", nodes=("n4", "n5", "n6", "n7")),
+    ]
+    facts = RenderFacts(
+        "kmod",
+        {},
+        groups,
+        "",
+        cluster={"platform": "openshift"},
+        driver_toolkits={"9.4.1-0": "registry.example.org/dtk"},
+    )
+    found = list(missing_toolkits(read_recipe(files, "kmod"), facts))
+    assert len(found) == 2
+    assert "for kernel 5.14.0-2 (on n2, n3): driverToolkitImage is empty there" in found[0]
+    assert "has no tag 9.6.2-0" in found[0]
+    assert "for kernel 5.14.0-3 (on n4, n5, n6 and 1 more)" in found[1]
+    silent = {"Chart.yaml": HEAD, "templates/0000-a.yaml": "{{ .Values.kernelFullVersion }}"}
+    assert not list(missing_toolkits(read_recipe(silent, "kmod"), facts))
+    plain = replace(facts, cluster={"platform": "kubernetes"})
+    assert not list(missing_toolkits(read_recipe(files, "kmod"), plain))
