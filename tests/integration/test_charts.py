@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import tarfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
@@ -38,7 +40,7 @@ from tests.integration.conftest import grant
 from tests.integration.in_process import Module
 from tests.integration.plays import Runner
 from tests.integration.waiting import wait_until
-from tests.scenes.sro_recipes import sro_recipes
+from tests.scenes.sro_recipes import special_resources, sro_recipes
 
 pytestmark = pytest.mark.recipes
 
@@ -513,3 +515,123 @@ def test_a_field_that_a_kind_of_an_own_recipe_does_not_have_is_refused_before_th
         assert "spec.rules[0] has no field labelss, did you mean labels?" in said
         assert "healthy" not in said
     assert author.writes(mark) == []
+
+
+RESOURCES = special_resources()
+CUSTOM_RESOURCES = {
+    "kmod": RESOURCES / "charts" / "example" / "kmod-0.0.1" / "kmod.yaml",
+    "kmod-module": RESOURCES / "charts" / "example" / "kmod-module-0.0.1" / "kmod-module.yaml",
+    "kmod-numbered": RESOURCES / "recipes" / "kmod-numbered" / "0000-kmod-numbered-cr.yaml",
+}
+DEPENDENCIES = {"kmod": ["kmod-base"], "kmod-numbered": ["kmod-headers"]}
+# Made by others for what we made, and what the first run of a cluster makes.
+PASSING = re.compile(
+    r"\S+ (?:Node|NodeFeature|APIService|CustomResourceDefinition) |.* hardware-enab"
+)
+
+
+@pytest.fixture(scope="module")
+def owner(openshift: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Runner:
+    """Plays as the owner of a cluster with a node that takes no pods, as SRO had all rights."""
+    node = ("node", "control-plane")
+    openshift.kubectl("taint", *node, "node-role.kubernetes.io/master=:NoSchedule")
+    openshift.kubectl("label", *node, "kubernetes.io/os=linux", "--overwrite")
+    grant(openshift, "owner", "cluster-admin")
+    return Runner(openshift, "owner", tmp_path_factory.mktemp("owner"))
+
+
+def config(cluster: Cluster, namespace: str, name: str) -> dict[str, str]:
+    """What a ConfigMap holds."""
+    data: dict[str, str] = items(cluster, namespace, "configmap")[name]["data"]
+    return data
+
+
+def kept(cluster: Cluster) -> set[str]:
+    """The names of everything that is there."""
+    return {name for name in cluster.dump() if not PASSING.match(name)}
+
+
+def pack(cluster: Cluster, folder: Path, name: str) -> None:
+    """A chart in a ConfigMap in the special resource's own namespace."""
+    with TemporaryDirectory() as scratch:
+        archive = Path(scratch) / f"{folder.name}.tgz"
+        with tarfile.open(archive, "w:gz") as packed:
+            packed.add(folder, name)
+        cluster.kubectl("create", "configmap", name, "-n", name, f"--from-file={archive}")
+
+
+def of_kmod(cluster: Cluster) -> None:
+    """All fields of the custom resource, the operator's choice of nodes, and what it depends on."""
+    daemonsets = items(cluster, "kmod", "daemonset").values()
+    templates = [each["spec"]["template"]["spec"] for each in daemonsets]
+    images = {template["containers"][0]["image"].rpartition(":v")[2] for template in templates}
+    assert images == set(KERNELS)
+    assert [each["nodeSelector"] for each in templates] == [{"kubernetes.io/os": "linux"}] * 2
+    for build in items(cluster, "kmod", "buildconfig").values():
+        assert build["spec"]["source"]["git"]["ref"] == "stable"
+        arguments = build["spec"]["strategy"]["dockerStrategy"]["buildArgs"]
+        assert {each["name"] for each in arguments} == {"IMAGE", "KMODVER"}
+        assert arguments[1]["value"] in KERNELS
+    assert config(cluster, "headers", "headers") == {
+        "colour": "green",
+        "ref": "own",
+        "artifacts": "{}",
+        "unset": "",
+    }
+    (subject,) = items(cluster, "headers", "rolebinding")["kmod-image-puller"]["subjects"]
+    assert (subject["name"], subject["namespace"]) == ("builder", "kmod")
+
+
+def of_module(cluster: Cluster) -> None:
+    """A chart of a module sees its custom resource, by another name."""
+    for kernel in KERNELS:
+        found = config(cluster, "kmod-module", f"kmod-module-{kernel.replace('_', '-')}")
+        assert found == {"ref": "next", "path": "$.status.desired.version", "selector": ""}
+
+
+def of_numbered(cluster: Cluster) -> None:
+    """Placeholders in the custom resource, and those that nobody has set."""
+    found = [
+        each["data"]
+        for name, each in items(cluster, "kmod-numbered", "configmap").items()
+        if name.startswith("kmod-numbered-csi-driver-")
+    ]
+    assert {each["args"] for each in found} == {f"KVER={kernel}" for kernel in KERNELS}
+    assert {(each["names"], each["unset"]) for each in found} == {("kmod kmod-procfs ", "")}
+    assert config(cluster, "kmod-headers", "headers-driver-build")["ref"] == "headers"
+
+
+@pytest.mark.parametrize(
+    ("name", "look"),
+    [("kmod", of_kmod), ("kmod-module", of_module), ("kmod-numbered", of_numbered)],
+)
+def test_a_custom_resource_as_its_author_wrote_it(
+    openshift: Cluster, owner: Runner, name: str, look: Callable[[Cluster], None]
+) -> None:
+    if name != "kmod-numbered":
+        # What is in it belongs to others, and stays.
+        openshift.kubectl("create", "namespace", name)
+    if name == "kmod-module":
+        pack(openshift, CUSTOM_RESOURCES[name].parent, name)
+    before = kept(openshift)
+    given = {
+        "hardware_enablement_cr": str(CUSTOM_RESOURCES[name]),
+        "hardware_enablement_failure_grace": 1,
+    }
+    if name == "kmod-numbered":
+        mark = openshift.mark()
+        refused = owner.play("special_resource", **given)
+        assert "hardware_enablement_last_kernel_wins" in " ".join(refused.output.split())
+        assert not [each for each in owner.writes(mark) if "configmaps" in each]
+        given["hardware_enablement_last_kernel_wins"] = True
+    played = owner.play("special_resource", **given).check()
+    assert ("the operator's API knew no such field" in played.output) == (name == "kmod")
+    look(openshift)
+    mark = openshift.mark()
+    owner.play("special_resource", **given).unchanged()
+    assert owner.writes(mark) == []
+    # The record knows where it came from.
+    owner.play("status", hardware_enablement_recipe=name).check()
+    for each in (name, *DEPENDENCIES.get(name, ())):
+        owner.play("disable", hardware_enablement_recipe=each).check()
+    assert kept(openshift) == before

@@ -11,6 +11,7 @@ import json
 import os
 import re
 import sys
+import tarfile
 import tempfile
 import threading
 from collections.abc import Iterator
@@ -44,6 +45,7 @@ LABELS = (
 )
 LOG = "sim.hardware-enablement.io/log"
 LINES = "+ wait 1\n+ touch /tmp/ready\n+ sleep infinity"
+ISSUED = {"status": {"conditions": [{"type": "Ready", "status": "True"}]}}
 PAUSE_S = 3
 # Seconds; nobody mends what is wrong.
 GRACE, TIMEOUT = 1, 900
@@ -88,7 +90,7 @@ def main(arguments: list[str]) -> int:
     try:
         with Cluster.up("originals", openshift=True, instant=True) as cluster:
             prepare(cluster)
-            with tempfile.TemporaryDirectory() as scratch, pods_that_log(cluster):
+            with tempfile.TemporaryDirectory() as scratch, other_programs(cluster):
                 runner = Runner(cluster, USER, Path(scratch))
                 for path in resources_in(folder, arguments[1:]):
                     outcome = play(cluster, runner, path)
@@ -129,22 +131,54 @@ def prepare(cluster: Cluster) -> None:
 
 
 @contextmanager
-def pods_that_log(cluster: Cluster) -> Iterator[None]:
-    """Meanwhile all pods say what examples wait for: simulated ones know of no such programs."""
+def other_programs(cluster: Cluster) -> Iterator[None]:
+    """Meanwhile all pods say what examples wait for, as simulated ones know of no such programs, and
+    certificates are issued, as cert-manager would."""
     over = threading.Event()
 
-    def tell() -> None:
+    def work() -> None:
         while not over.wait(PAUSE_S):
             with suppress(ClusterError):
                 cluster.kubectl("annotate", "pods", "--all", "-A", f"{LOG}={LINES}")
+            with suppress(ClusterError):
+                issue_certificates(cluster)
 
-    teller = threading.Thread(target=tell)
-    teller.start()
+    worker = threading.Thread(target=work)
+    worker.start()
     try:
         yield
     finally:
         over.set()
-        teller.join()
+        worker.join()
+
+
+def issue_certificates(cluster: Cluster) -> None:
+    """Set what is not there yet of the status of certificates and issuers."""
+    for plural in ("certificates", "issuers"):
+        listed = cluster.kubectl("get", f"{plural}.cert-manager.io", "-A", "-o", "json")
+        for each in json.loads(listed)["items"]:
+            if not each.get("status"):
+                place = (plural, each["metadata"]["name"], "-n", each["metadata"]["namespace"])
+                cluster.kubectl("patch", *place, "--type=merge", "-p", json.dumps(ISSUED))
+
+
+def make_config_map(cluster: Cluster, path: Path) -> None:
+    """The chart of an example in the ConfigMap that it names, as its user had put it there."""
+    (resource,) = (each for each in yaml.safe_load_all(path.read_text()) if each)
+    chart = (resource.get("spec") or {}).get("chart") or {}
+    repository = chart.get("repository")
+    url = repository.get("url", "") if isinstance(repository, dict) else ""
+    folder = path.parent
+    if not url.startswith("cm://") or not (folder / "Chart.yaml").is_file():
+        return
+    namespace, _slash, name = url.removeprefix("cm://").partition("/")
+    with tempfile.TemporaryDirectory() as scratch, suppress(ClusterError):
+        archive = Path(scratch) / f"{chart['name']}-{chart['version']}.tgz"
+        with tarfile.open(archive, "w:gz") as packed:
+            packed.add(folder, chart["name"])
+        if namespace != resource["spec"]["namespace"]:
+            cluster.kubectl("create", "namespace", namespace)
+        cluster.kubectl("create", "configmap", name, "-n", namespace, f"--from-file={archive}")
 
 
 def know_foreign_kinds(cluster: Cluster, path: Path) -> None:
@@ -156,20 +190,34 @@ def know_foreign_kinds(cluster: Cluster, path: Path) -> None:
         cluster.kubectl(verb, *more, "-f", "-", stdin=yaml.safe_dump(definition))
 
 
-def make_push_secret(cluster: Cluster, path: Path) -> None:
-    """The Secret that an example's values name, which its user had made beforehand."""
+def make_namespace(cluster: Cluster, path: Path) -> None:
+    """The namespace of an example with what was in it before: the account of builds, as OpenShift makes
+    it, and the Secret that the example's values name, as its user did."""
     (resource,) = (each for each in yaml.safe_load_all(path.read_text()) if each)
-    name = ((resource.get("spec") or {}).get("set") or {}).get("pushSecret")
-    if name:
-        namespace = resource["spec"]["namespace"]
+    spec = resource.get("spec") or {}
+    namespace = spec.get("namespace") or resource["metadata"]["name"]
+    names = [f"builder-dockercfg-{namespace}"[:60], (spec.get("set") or {}).get("pushSecret")]
+    account = {
+        "apiVersion": "v1",
+        "kind": "ServiceAccount",
+        "metadata": {"name": "builder", "namespace": namespace},
+        "secrets": [{"name": names[0]}],
+    }
+    with suppress(ClusterError):
         cluster.kubectl("create", "namespace", namespace)
-        cluster.kubectl("create", "secret", "generic", name, "-n", namespace, "--from-literal=a=b")
+    cluster.kubectl("apply", "-f", "-", stdin=json.dumps(account))
+    for name in filter(None, names):
+        with suppress(ClusterError):
+            cluster.kubectl(
+                "create", "secret", "generic", name, "-n", namespace, "--from-literal=a=b"
+            )
 
 
 def play(cluster: Cluster, runner: Runner, path: Path) -> Outcome:
     """Enable, enable again, remove."""
     know_foreign_kinds(cluster, path)
-    make_push_secret(cluster, path)
+    make_namespace(cluster, path)
+    make_config_map(cluster, path)
     before = dump(cluster.api)
     given = {
         "hardware_enablement_cr": str(path),
@@ -192,6 +240,7 @@ def play(cluster: Cluster, runner: Runner, path: Path) -> Outcome:
             timeout=TIMEOUT,
             hardware_enablement_recipe=name,
             hardware_enablement_force=True,
+            hardware_enablement_delete_definitions=True,
         )
         log(path, ended)
     after = dump(cluster.api)

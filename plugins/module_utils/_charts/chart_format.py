@@ -20,9 +20,11 @@ from .._recipes.sample import SAMPLE_GROUPS
 from .._recipes.templates import pod_options
 from .._recipes.templates.documents import lines_of
 from .._recipes.templates.manifests import (
+    ObjectId,
     copy_of,
     doubled_keys,
     group_of,
+    identity,
     manifests_in,
     pod_template,
 )
@@ -130,7 +132,12 @@ class ChartFormat:
             found = [namespace] if namespace else []
             return [(each, False) for each in (*found, *image_rights(variables))]
         asset = asset_at(path)
-        found = self._manifests(asset.file, variables, facts)
+        namespaces = self._namespaces_before(asset.file, variables, facts)
+        found = [
+            manifest
+            for manifest in self._manifests(asset.file, variables, facts)
+            if identity(manifest) not in namespaces
+        ]
         own = self._own_kinds(self._texts(variables, facts))
         for manifest in found:
             if (group_of(manifest), manifest["kind"]) in own:
@@ -140,6 +147,21 @@ class ChartFormat:
             for manifest in found
             if self._hook(manifest, asset.file) == asset
         ]
+
+    def _namespaces_before(
+        self, file: str, variables: Mapping[str, Any], facts: RenderFacts
+    ) -> set[ObjectId]:
+        """The namespaces that an earlier file makes, of which charts say the same in each."""
+        texts = self._texts(variables, facts)
+        earlier = [
+            path for path in sorted(texts) if path < file and "kind: Namespace" in texts[path]
+        ]
+        return {
+            identity(manifest)
+            for path in earlier
+            for manifest in self._manifests(path, variables, facts)
+            if manifest["kind"] == "Namespace"
+        }
 
     def text_of(self, file: str, variables: Mapping[str, Any], facts: RenderFacts) -> str:
         """What a file renders to."""

@@ -12,6 +12,7 @@ from .._cluster.api_objects.labels import KERNEL, fact_label
 from .._errors import InvalidInput
 from .._json import Obj
 from .._nodes.groups import NodeGroup
+from .._nodes.selectors import labels_alone
 from . import inject
 from .loading.recipe import Recipe, State
 from .requirements import chosen_labels, node_label_sets
@@ -36,7 +37,7 @@ class StateContext:
         self._facts = facts
         self._groups = groups
         self._gates = gates
-        self._label_sets = node_label_sets(recipe, facts.options)
+        self._label_sets = [*map(labels_alone, node_label_sets(recipe, facts.options))]
         self._chosen = chosen_labels(facts.options)
         # (group, kind) of a CRD that the state brings -> whether it lives in namespaces.
         self._scopes: dict[tuple[str, str], bool] = {}

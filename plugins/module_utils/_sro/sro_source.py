@@ -7,7 +7,7 @@ says."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any
@@ -30,20 +30,23 @@ class SroSource:
         """recipe_dir for a chart, in the version that is wanted; "" where nothing leads to one."""
         name, version = str(chart["name"]), str(chart.get("version") or "")
         url = str(part(chart, "repository").get("url") or "").rstrip("/")
-        path = url.removeprefix(_FOLDER) if url.startswith(_FOLDER) else ""
-        return self.recipe_dir or self._folder(name, path) or _elsewhere(url, name, version) or path
+        if self.recipe_dir or not url.startswith(_FOLDER):
+            return self.recipe_dir or _elsewhere(url, name, version)
+        path = url.removeprefix(_FOLDER)
+        # Absolute in the operator's image: here, or below a folder above the file.
+        roots = ["", *(str(parent).rstrip("/") for parent in self.file.parents)]
+        return self._folder(name, [f"{root}{path}" for root in roots]) or path
 
     def of_manifests(self, name: str, namespace: str) -> str:
         """recipe_dir for numbered manifests: a folder of their name, else the ConfigMap that the
         operator looked for, in the resource's namespace."""
-        return self.recipe_dir or self._folder(name, "") or f"cm://{namespace}/{name}"
+        return self.recipe_dir or self._folder(name, []) or f"cm://{namespace}/{name}"
 
-    def _folder(self, name: str, path: str) -> str:
-        """The folder that holds a recipe, "" for none: the one that the operator's image had as path
-        (absolute, or ""), here or below a folder above the file, else the one that holds the file's."""
-        roots = ["", *map(str, self.file.parents)] if path else []
-        folders = [*(f"{root.rstrip('/')}{path}" for root in roots), str(self.file.parent.parent)]
-        return next((folder for folder in folders if self.holds(folder, name)), "")
+    def _folder(self, name: str, folders: Sequence[str]) -> str:
+        """The first of these that holds a recipe, or the folder that holds that of the file; "" for
+        none."""
+        beside = str(self.file.parent.parent)
+        return next((each for each in (*folders, beside) if self.holds(each, name)), "")
 
 
 def _elsewhere(url: str, name: str, version: str) -> str:

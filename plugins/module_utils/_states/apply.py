@@ -42,7 +42,7 @@ from .preparation.prepare import (
     with_requirements,
 )
 from .preparation.recipe_request import RecipeRequest
-from .preparation.runtime_facts import missing_toolkits
+from .preparation.runtime_facts import missing_push_secret, missing_toolkits
 from .preparation.shared import refuse_shared
 from .preparation.tags import Tags
 from .proof_request import ProofRequest
@@ -154,7 +154,11 @@ class _Application:
         planned, later = self._planner.plan(self._desired.record), None
         if planned.differing:
             self._refuse_changes()
-            for text in missing_toolkits(self._recipe, self._desired.facts):
+            facts = self._desired.facts
+            for text in (
+                *missing_toolkits(self._recipe, facts),
+                *missing_push_secret(self._recipe, facts),
+            ):
                 self._context.warning(text)
         if planned.differing and not self._context.check_mode:
             self._refuse_missing_rights(planned)

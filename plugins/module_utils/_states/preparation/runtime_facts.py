@@ -51,6 +51,19 @@ def runtime_facts(
     return found
 
 
+def missing_push_secret(recipe: Recipe, facts: RenderFacts) -> Iterator[str]:
+    """A sentence where the recipe's files ask for the Secret to push with, and nothing tells of one."""
+    asked = recipe.format
+    if asked is None or not asked.reads(PUSH_SECRET) or facts.runtime.get(PUSH_SECRET):
+        return
+    if facts.cluster.get("platform") == "openshift" and not facts.options.get("push_secret"):
+        yield (
+            f"{PUSH_SECRET} is empty: namespace {facts.namespace} did not exist, so it had no Secret of"
+            " the account builder yet; where the chart needs it, make the namespace beforehand, or set"
+            " the option push_secret"
+        )
+
+
 def missing_toolkits(recipe: Recipe, facts: RenderFacts) -> Iterator[str]:
     """A sentence for each kernel that the cluster has no Driver Toolkit for, where the recipe's files
     ask for its image: what they get is an empty text."""
