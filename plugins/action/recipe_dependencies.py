@@ -5,10 +5,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from dataclasses import asdict
 from typing import Any
 
+from ..module_utils._charts.chart_recipe import OF_CHARTS
 from ..module_utils._charts.recipe_reading import read_recipe
 from ..module_utils._interface import arguments
 from ..module_utils._interface.bundle import find_bundle
@@ -45,14 +46,23 @@ class ActionModule(InProcessAction):
             return depends
 
         graph = graph_of(named, read)
+        foreign = {name for name, row in rows.items() if row.pop("is_foreign")}
         args["graph"] = {
             name: {
                 **rows[name],
                 "recipe_dir": places[name] or str(args.get("recipe_dir") or ""),
-                "depends": [asdict(each) for each in found],
+                "depends": [_edge(each, foreign) for each in found],
             }
             for name, found in graph.items()
         }
+
+
+def _edge(dependency: Dependency, foreign: Set[str]) -> dict[str, Any]:
+    """A dependency; a recipe of another format that has taken a chart's place gets no values of it."""
+    if dependency.name in foreign:
+        return asdict(dependency)
+    options = {name: value for name, value in dependency.options.items() if name not in OF_CHARTS}
+    return {**asdict(dependency), "options": options}
 
 
 def read_row(bundle: Mapping[str, str], name: str) -> dict[str, Any]:
@@ -62,6 +72,7 @@ def read_row(bundle: Mapping[str, str], name: str) -> dict[str, Any]:
     return {
         "namespace": own.namespace if own else recipe.namespace,
         "options": own.options if own else {},
+        "is_foreign": recipe.format is not None,
         "depends": [
             *recipe.depends,
             *(Dependency(**each) for each in (own.depends if own else ())),

@@ -526,7 +526,7 @@ CUSTOM_RESOURCES = {
 DEPENDENCIES = {"kmod": ["kmod-base"], "kmod-numbered": ["kmod-headers"]}
 # Made by others for what we made, and what the first run of a cluster makes.
 PASSING = re.compile(
-    r"\S+ (?:Node|NodeFeature|APIService|CustomResourceDefinition) |.* hardware-enab"
+    r"\S+ (?:Node|NodeFeature|APIService|CustomResourceDefinition) |.*[ /]hardware-enab"
 )
 
 
@@ -598,6 +598,7 @@ def of_numbered(cluster: Cluster) -> None:
     ]
     assert {each["args"] for each in found} == {f"KVER={kernel}" for kernel in KERNELS}
     assert {(each["names"], each["unset"]) for each in found} == {("kmod kmod-procfs ", "")}
+    assert "elsewhere" in items(cluster, "kmod-numbered", "secret")
     assert config(cluster, "kmod-headers", "headers-driver-build")["ref"] == "headers"
 
 

@@ -45,6 +45,7 @@ LABELS = (
 )
 LOG = "sim.hardware-enablement.io/log"
 LINES = "+ wait 1\n+ touch /tmp/ready\n+ sleep infinity"
+PLACEHOLDER = "REPLACE_NAMESPACE"
 ISSUED = {"status": {"conditions": [{"type": "Ready", "status": "True"}]}}
 PAUSE_S = 3
 # Seconds; nobody mends what is wrong.
@@ -93,7 +94,7 @@ def main(arguments: list[str]) -> int:
             with tempfile.TemporaryDirectory() as scratch, other_programs(cluster):
                 runner = Runner(cluster, USER, Path(scratch))
                 for path in resources_in(folder, arguments[1:]):
-                    outcome = play(cluster, runner, path)
+                    outcome = play(cluster, runner, installed(cluster, path, Path(scratch)))
                     failed += outcome.end != "ready" or bool(outcome.rewrites or outcome.left)
                     print(f"{path.relative_to(folder)}: {outcome}", flush=True)
     finally:
@@ -181,11 +182,31 @@ def make_config_map(cluster: Cluster, path: Path) -> None:
         cluster.kubectl("create", "configmap", name, "-n", namespace, f"--from-file={archive}")
 
 
+def installed(cluster: Cluster, path: Path, scratch: Path) -> Path:
+    """An example as its Makefile installs it, where it has a placeholder for the namespace: a copy with
+    a namespace, and its manifests in ConfigMaps there."""
+    text = path.read_text()
+    if PLACEHOLDER not in text:
+        return path
+    copy = scratch / path.name
+    copy.write_text(text.replace(PLACEHOLDER, USER))
+    with suppress(ClusterError):
+        cluster.kubectl("create", "namespace", USER)
+    recipe = path.parent.parent
+    for folder in (recipe / "manifests").iterdir():
+        name = f"{recipe.name}-{folder.name}"
+        with suppress(ClusterError):
+            cluster.kubectl("create", "configmap", name, "-n", USER, f"--from-file={folder}")
+    return copy
+
+
 def know_foreign_kinds(cluster: Cluster, path: Path) -> None:
     """Serve the kinds of other operators that an example does not bring itself."""
     texts = "".join(each.read_text(errors="replace") for each in path.parent.rglob("*.yaml"))
+    brings = "kind: CustomResourceDefinition" in texts
     for definition in foreign_definitions():
-        verb = "delete" if f"group: {definition['spec']['group']}" in texts else "apply"
+        its = brings and f"group: {definition['spec']['group']}" in texts
+        verb = "delete" if its else "apply"
         more = ["--ignore-not-found"] if verb == "delete" else ["--server-side"]
         cluster.kubectl(verb, *more, "-f", "-", stdin=yaml.safe_dump(definition))
 
@@ -195,7 +216,8 @@ def make_namespace(cluster: Cluster, path: Path) -> None:
     it, and the Secret that the example's values name, as its user did."""
     (resource,) = (each for each in yaml.safe_load_all(path.read_text()) if each)
     spec = resource.get("spec") or {}
-    namespace = spec.get("namespace") or resource["metadata"]["name"]
+    metadata = resource["metadata"]
+    namespace = spec.get("namespace") or metadata.get("namespace") or metadata["name"]
     names = [f"builder-dockercfg-{namespace}"[:60], (spec.get("set") or {}).get("pushSecret")]
     account = {
         "apiVersion": "v1",
@@ -224,6 +246,9 @@ def play(cluster: Cluster, runner: Runner, path: Path) -> Outcome:
         "hardware_enablement_failure_grace": GRACE,
         "hardware_enablement_last_kernel_wins": True,
     }
+    if "url: https://" in path.read_text():
+        # What it depends on is in the collection as well.
+        given["hardware_enablement_recipe_dir"] = str(path.parent.parent)
     first = runner.play("special_resource", timeout=TIMEOUT, **given)
     log(path, first)
     if first.code:

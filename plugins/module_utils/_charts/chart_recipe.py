@@ -70,6 +70,10 @@ _OWN_OPTIONS = (
 )
 
 
+# The options that recipes in this collection's own format do not have.
+OF_CHARTS = frozenset(option.name for option in _OWN_OPTIONS)
+
+
 def read_chart(files: Mapping[str, str], source: str, helm: Helm = run_helm) -> Recipe:
     """The recipe that a chart's files (path inside the chart -> text) make."""
     head = _head(files, source)

@@ -51,8 +51,7 @@ def numbered_steps(files: Mapping[str, str]) -> list[ChartStep]:
     steps: dict[str, list[str]] = {}
     for path in sorted(files, key=_order):
         folder = path.rpartition("/")[0]
-        alone = not folder or f"{folder}/" == _FOLDER
-        steps.setdefault(path if alone else folder, []).append(path)
+        steps.setdefault(path if _is_alone(path) else folder, []).append(path)
     return [
         ChartStep(step_name(key) if paths == [key] else _folder_name(key), tuple(paths))
         for key, paths in steps.items()
@@ -102,6 +101,14 @@ class NumberedFormat(ChartFormat):
                 raise TemplateError(path, line, where=place, why=f"there is no field {field}")
         return {DOT: dot}
 
+    def _manifests(self, file: str, variables: Mapping[str, Any], facts: RenderFacts) -> list[Obj]:
+        """The operator put all objects into the resource's namespace, whatever they said; not so its
+        very first generation, which had directories."""
+        found = super()._manifests(file, variables, facts)
+        for manifest in found if _is_alone(file) else ():
+            manifest["metadata"].pop("namespace", None)
+        return found
+
     def is_affine(
         self, manifest: Obj, annotations: Mapping[str, str], variables: Mapping[str, Any]
     ) -> bool:
@@ -112,6 +119,11 @@ class NumberedFormat(ChartFormat):
         if not isinstance(kernel, dict) or kernel["raw"] in manifest["metadata"]["name"]:
             return False
         return str(kernel["raw"]) in json.dumps(manifest)
+
+
+def _is_alone(path: str) -> bool:
+    """Whether a file is a state, and not the directory that it is in."""
+    return path.removeprefix(_FOLDER).count("/") == 0
 
 
 def _order(path: str) -> tuple[int, str]:

@@ -30,7 +30,9 @@ PLATFORMS = {"openshift": "OCP", "kubernetes": "K8S"}
 OF_KERNEL = (
     "kernelFullVersion",
     "kernelPatchVersion",
+    "rtKernelFullVersion",
     "driverToolkitImage",
+    "operatingSystem",
     "operatingSystemMajor",
     "operatingSystemMajorMinor",
     "operatingSystemDecimal",
@@ -49,6 +51,10 @@ _OLD_BUILD = re.compile(r"\d+\.(\d)(\d+)\.\d{12}-\d+")
 _NEW_BUILD = re.compile(r"(\d+)\.(\d+)\.\d{8}-\d+")
 
 
+# 4.18.0-305.rt7.72.el8.x86_64, and as RHEL 9 has it, 5.14.0-570.23.1.el9_6.x86_64+rt.
+_REAL_TIME = re.compile(r"\.rt\d|\+rt\b")
+
+
 def runtime_values(variables: Mapping[str, Any], facts: RenderFacts) -> dict[str, Any]:
     """What a chart finds in .Values before anything else, for one group of nodes. variables: those
     of our own templates."""
@@ -58,6 +64,7 @@ def runtime_values(variables: Mapping[str, Any], facts: RenderFacts) -> dict[str
     values: dict[str, Any] = {
         "platform": PLATFORMS.get(str(cluster["platform"]), "K8S"),
         "clusterVersion": version,
+        "openShiftVersion": version,
         "clusterVersionMajorMinor": ".".join(version.split(".")[:2]),
         "clusterUpgradeInfo": _upgrades(facts, version),
         "updateVendor": "",
@@ -93,6 +100,8 @@ def _of_kernel(kernel: str, os_id: str, decimal: str) -> dict[str, str]:
     return {
         "kernelFullVersion": kernel,
         "kernelPatchVersion": patch[0] if patch else kernel,
+        "rtKernelFullVersion": kernel if _REAL_TIME.search(kernel) else "",
+        "operatingSystem": decimal,
         "operatingSystemMajor": f"{name}{decimal.split('.', maxsplit=1)[0]}",
         "operatingSystemMajorMinor": f"{name}{decimal}",
         "operatingSystemDecimal": decimal,
