@@ -181,6 +181,7 @@ metadata: {name: a}
 data:
   a: 1
   a: "2"
+  b:
 """
     )
     found = checked(folder)
