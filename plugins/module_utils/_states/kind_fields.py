@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
+from functools import cached_property
 
 from .._cluster.api_client.api_errors import ApiError
 from .._cluster.api_client.client import Client
@@ -59,8 +60,7 @@ class KindFields:
         """The objects as the definitions that come with them have it. Raises EnablementError."""
         if not self._definitions:
             return list(objects)
-        types = ApiTypes.of_crds(self._definitions)
-        problems = {key_of(obj): unknown_fields(obj, types) for obj in objects}
+        problems = {key_of(obj): unknown_fields(obj, self._brought) for obj in objects}
         wrong = {key: [each.text for each in found] for key, found in problems.items() if found}
         if wrong and not self.lenient:
             raise self._refusal(wrong)
@@ -92,6 +92,11 @@ class KindFields:
                 if (key, field) not in self._warned:
                     self._warned.add((key, field))
                     self._warn(f"{self._place(key)}: {key} has no field {field}: it is left out")
+
+    @cached_property
+    def _brought(self) -> ApiTypes:
+        """The kinds whose definitions come with this run."""
+        return ApiTypes.of_crds(self._definitions)
 
     def _add(self, key: ObjectKey, fields: Iterable[str]) -> None:
         known = self.left_out.get(key, ())
