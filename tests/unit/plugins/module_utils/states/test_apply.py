@@ -361,3 +361,19 @@ def test_a_chart_does_without_fields_that_kinds_do_not_have_and_says_so(
     ]
     fields = [item["field"] for row in found["states"] for item in row["left_out"]]
     assert sorted(fields) == ["dta", "metadata.namespace", "spec.colour"]
+
+
+def test_what_comes_with_its_definition_is_compared_with_that(
+    fake: FakeServer, cluster: ScriptedCluster
+) -> None:
+    widget = """\
+apiVersion: example.org/v1
+kind: Widget
+metadata: {name: report}
+spec: {sise: 1}
+"""
+    both = f"{DROPPED['crds/widgets.yaml']}---\n{widget}"
+    with pytest.raises(EnablementError) as caught:
+        enable(fake, bundle={**runs.FILES, "report.yaml.j2": both})
+    assert "Widget toy/report: spec has no field sise, did you mean size?" in str(caught.value)
+    assert cluster.writes == []
