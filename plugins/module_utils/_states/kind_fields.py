@@ -105,11 +105,11 @@ class KindFields:
             self.left_out[key] = found
 
     def _types_of(self, api_version: str) -> ApiTypes:
-        """What the API server publishes of a group-version; of nothing, where it does not."""
-        documents: dict[str, Obj] = {}
-        with suppress(ApiError):
-            documents[api_version] = self._client.openapi(api_version)
-        return ApiTypes(compact(documents, ""))
+        """What the API server publishes of a group-version; nothing, where it does not, or otherwise than
+        it is due."""
+        with suppress(ApiError, LookupError):
+            return ApiTypes(compact({api_version: self._client.openapi(api_version)}, ""))
+        return ApiTypes(compact({}, ""))
 
     def _refusal(self, wrong: Mapping[ObjectKey, Sequence[str]]) -> EnablementError:
         shown = [f"{self._place(key)}: {key}: {', '.join(texts)}" for key, texts in wrong.items()]

@@ -301,10 +301,13 @@ def test_a_field_that_a_kind_does_not_have_is_refused_before_the_first_write(
     assert cluster.writes == []
 
 
+@pytest.mark.parametrize("published", [None, (200, {"Content-Type": "application/json"}, {})])
 def test_a_field_is_refused_in_the_servers_words_where_it_publishes_nothing(
-    fake: FakeServer, cluster: ScriptedCluster
+    fake: FakeServer, cluster: ScriptedCluster, published: Answer | None
 ) -> None:
-    cluster.refuse = lambda asked: None if "openapi" in asked.path else without_such_a_field(asked)
+    cluster.refuse = lambda asked: (
+        published if "openapi" in asked.path else without_such_a_field(asked)
+    )
     with pytest.raises(EnablementError, match="ConfigMap toy/report: it has no field dta"):
         enable(fake, bundle=MISSPELT)
 
