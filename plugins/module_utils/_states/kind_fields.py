@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
+from functools import cached_property
 
 from .._cluster.api_client.api_errors import ApiError
 from .._cluster.api_client.client import Client
@@ -59,8 +60,7 @@ class KindFields:
         """The objects as the definitions that come with them have it. Raises EnablementError."""
         if not self._definitions:
             return list(objects)
-        types = ApiTypes.of_crds(self._definitions)
-        problems = {key_of(obj): unknown_fields(obj, types) for obj in objects}
+        problems = {key_of(obj): unknown_fields(obj, self._brought) for obj in objects}
         wrong = {key: [each.text for each in found] for key, found in problems.items() if found}
         if wrong and not self.lenient:
             raise self._refusal(wrong)
@@ -93,6 +93,11 @@ class KindFields:
                     self._warned.add((key, field))
                     self._warn(f"{self._place(key)}: {key} has no field {field}: it is left out")
 
+    @cached_property
+    def _brought(self) -> ApiTypes:
+        """The kinds whose definitions come with this run."""
+        return ApiTypes.of_crds(self._definitions)
+
     def _add(self, key: ObjectKey, fields: Iterable[str]) -> None:
         known = self.left_out.get(key, ())
         found = tuple(dict.fromkeys((*known, *fields)))
@@ -100,11 +105,11 @@ class KindFields:
             self.left_out[key] = found
 
     def _types_of(self, api_version: str) -> ApiTypes:
-        """What the API server publishes of a group-version; of nothing, where it does not."""
-        documents: dict[str, Obj] = {}
-        with suppress(ApiError):
-            documents[api_version] = self._client.openapi(api_version)
-        return ApiTypes(compact(documents, ""))
+        """What the API server publishes of a group-version; nothing, where it does not, or otherwise than
+        it is due."""
+        with suppress(ApiError, LookupError):
+            return ApiTypes(compact({api_version: self._client.openapi(api_version)}, ""))
+        return ApiTypes(compact({}, ""))
 
     def _refusal(self, wrong: Mapping[ObjectKey, Sequence[str]]) -> EnablementError:
         shown = [f"{self._place(key)}: {key}: {', '.join(texts)}" for key, texts in wrong.items()]

@@ -181,6 +181,7 @@ metadata: {name: a}
 data:
   a: 1
   a: "2"
+  b:
 """
     )
     found = checked(folder)
@@ -390,12 +391,18 @@ spec:
         openAPIV3Schema:
           type: object
           properties:
-            spec: {type: object, required: [size], properties: {size: {type: integer}}}
+            spec:
+              type: object
+              required: [size]
+              properties:
+                size: {type: integer}
+                parts: {type: array, items: {properties: {kind: {type: string}, status: {type: string}}}}
 ---
 apiVersion: example.com/v1
 kind: Thing
 metadata: {name: it}
-spec: {siez: 1}
+spec: {siez: 1, parts: [{kind: a, status: b}]}
+status: {}
 """
     messages = [finding.message for finding in small(tmp_path, crd).errors]
     assert messages == [

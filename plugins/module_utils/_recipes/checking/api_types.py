@@ -11,7 +11,7 @@ with "open": true where it may have other fields too; all of it is JSON."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from typing import Any
 
 from ..._cluster.api_objects.kinds import Kind
@@ -148,7 +148,7 @@ def short_type(schema: Mapping[str, Any]) -> Any:
     if schema.get("properties"):
         # Of an object, as opposed to parts of one, of which some have a field of that name (a CRD's
         # subresources).
-        kept = _without_status(schema) if "kind" in schema["properties"] else schema
+        kept = _without_status(schema) if is_whole(schema["properties"]) else schema
         fields = {
             name: short_type(field)
             for name, field in kept["properties"].items()
@@ -160,6 +160,11 @@ def short_type(schema: Mapping[str, Any]) -> Any:
             **({"open": True} if any(map(schema.get, _OPEN)) else {}),
         }
     return _short_scalar_or_collection(schema)
+
+
+def is_whole(fields: Container[str]) -> bool:
+    """Whether these are the fields of an object, and not of a part of one."""
+    return all(name in fields for name in ("apiVersion", "kind", "metadata"))
 
 
 def _short_scalar_or_collection(schema: Mapping[str, Any]) -> Any:

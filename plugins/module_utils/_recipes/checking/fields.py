@@ -12,7 +12,7 @@ from typing import Any
 from ..._cluster.api_objects.object_fields import Path, dotted
 from ..._nodes.facts import quantity
 from ..._schema.problems import describe, suggest
-from .api_types import ANY, ApiTypes
+from .api_types import ANY, ApiTypes, is_whole
 
 _SCALARS: Mapping[str, tuple[tuple[type, ...], str]] = {
     "string": ((str,), "text (in quotes)"),
@@ -105,7 +105,7 @@ def _object(
     for key, item in value.items():
         if key in fields:
             yield from _check(item, fields[key], (*path, key), types)
-        elif (key != "status" or path) and not type_.get("open"):
+        elif not type_.get("open") and not (key == "status" and is_whole(fields)):
             text = f"{where} has no field {key}{suggest(str(key), fields)}"
             yield FieldProblem((*path, key), text, unknown=True)
     for key in type_["required"]:

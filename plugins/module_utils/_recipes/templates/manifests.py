@@ -31,12 +31,12 @@ _POD_TEMPLATES: dict[tuple[str, str], tuple[str, ...]] = {
 
 def manifests_in(text: str, source: str, *, named: bool = True, foreign: bool = False) -> list[Obj]:
     """The objects of a rendered file; a List gives its items. named: every object must have a name.
-    foreign: of a key that is there twice the last one counts.
+    foreign: of a key that is there twice the last one counts, and null is an empty text.
 
     Raises InvalidInput that names the file and the document (from 1).
     """
     return [
-        _checked(copy_of(manifest), place, named=named)
+        _checked(copy_of(manifest), place, named=named, foreign=foreign)
         for number, document in enumerate(
             _documents(text, f"{source} (as rendered)", foreign)[0], 1
         )
@@ -129,7 +129,7 @@ def _flatten(document: Any, place: str) -> Iterator[tuple[Any, str]]:
         yield document, place
 
 
-def _checked(manifest: Any, place: str, *, named: bool) -> Obj:
+def _checked(manifest: Any, place: str, *, named: bool, foreign: bool) -> Obj:
     """A manifest as the API server would take it, as far as its head goes. Raises InvalidInput."""
     if not isinstance(manifest, dict):
         raise _no_object(place, "a mapping", describe(manifest))
@@ -140,7 +140,7 @@ def _checked(manifest: Any, place: str, *, named: bool) -> Obj:
         manifest["metadata"] = {}
     _check_metadata(manifest.get("metadata"), place, named=named)
     for path, values in _text_maps(manifest):
-        _check_texts(values or {}, path, place)
+        _check_texts(values or {}, path, place, foreign=foreign)
     return manifest
 
 
@@ -151,12 +151,14 @@ def _check_metadata(metadata: Any, place: str, *, named: bool) -> None:
         raise _no_object(place, "metadata.name as text", describe(metadata.get("name")))
 
 
-def _check_texts(values: Any, path: str, place: str) -> None:
-    """Names and texts, as in labels."""
+def _check_texts(values: Any, path: str, place: str, *, foreign: bool) -> None:
+    """Names and texts, as in labels. foreign: null is made an empty text, as the API server takes it."""
     if not isinstance(values, dict):
         raise _no_object(place, f"a mapping as {path}", describe(values))
     for name, value in values.items():
-        if not isinstance(value, str):
+        if value is None and foreign:
+            values[name] = ""
+        elif not isinstance(value, str):
             raise _no_object(place, f"text (in quotes) as {path}.{name}", describe(value))
 
 

@@ -301,10 +301,13 @@ def test_a_field_that_a_kind_does_not_have_is_refused_before_the_first_write(
     assert cluster.writes == []
 
 
+@pytest.mark.parametrize("published", [None, (200, {"Content-Type": "application/json"}, {})])
 def test_a_field_is_refused_in_the_servers_words_where_it_publishes_nothing(
-    fake: FakeServer, cluster: ScriptedCluster
+    fake: FakeServer, cluster: ScriptedCluster, published: Answer | None
 ) -> None:
-    cluster.refuse = lambda asked: None if "openapi" in asked.path else without_such_a_field(asked)
+    cluster.refuse = lambda asked: (
+        published if "openapi" in asked.path else without_such_a_field(asked)
+    )
     with pytest.raises(EnablementError, match="ConfigMap toy/report: it has no field dta"):
         enable(fake, bundle=MISSPELT)
 
@@ -361,3 +364,19 @@ def test_a_chart_does_without_fields_that_kinds_do_not_have_and_says_so(
     ]
     fields = [item["field"] for row in found["states"] for item in row["left_out"]]
     assert sorted(fields) == ["dta", "metadata.namespace", "spec.colour"]
+
+
+def test_what_comes_with_its_definition_is_compared_with_that(
+    fake: FakeServer, cluster: ScriptedCluster
+) -> None:
+    widget = """\
+apiVersion: example.org/v1
+kind: Widget
+metadata: {name: report}
+spec: {sise: 1}
+"""
+    both = f"{DROPPED['crds/widgets.yaml']}---\n{widget}"
+    with pytest.raises(EnablementError) as caught:
+        enable(fake, bundle={**runs.FILES, "report.yaml.j2": both})
+    assert "Widget toy/report: spec has no field sise, did you mean size?" in str(caught.value)
+    assert cluster.writes == []
