@@ -14,7 +14,7 @@ from .._charts.recipe_store import FileStore
 from .._errors import InvalidInput
 from .._json import Obj
 from .._recipes.differences import LAST_KERNEL_WINS
-from .._recipes.templates.documents import parse
+from .._recipes.templates.documents import parse_foreign
 from .._runs.context import RunContext
 from .._runs.task import Task
 from .sro_resource import request_of
@@ -44,10 +44,15 @@ def run(request: SroConfigRequest, context: RunContext) -> Obj:
             todo="name a file with a SpecialResource",
         ) from None
     source = SroSource(file, request.recipe_dir or "", _holds)
-    asked = request_of(parse(text, where), where, source)
+    documents, doubled = parse_foreign(text, where)
+    asked = request_of(documents, where, source)
     context.secrets.update(asked.secrets)
     more = {LAST_KERNEL_WINS: True} if request.last_kernel_wins else {}
-    for each in asked.notes:
+    notes = [
+        *(f"line {line}: {key} is there twice, and the last one counts" for key, line in doubled),
+        *asked.notes,
+    ]
+    for each in notes:
         context.notice(f"{asked.name}, {each}")
     return {
         "changed": False,
@@ -58,7 +63,7 @@ def run(request: SroConfigRequest, context: RunContext) -> Obj:
         "namespace": asked.namespace,
         "options": asked.options | more,
         "depends": [{**each, "options": each["options"] | more} for each in asked.depends],
-        "notes": list(asked.notes),
+        "notes": notes,
     }
 
 

@@ -12,7 +12,7 @@ from pathlib import PurePosixPath
 
 from .._charts.chart_archive import CHART_FILE
 from .._errors import InvalidInput
-from .._recipes.templates.documents import parse
+from .._recipes.templates.documents import parse_foreign
 from .sro_resource import SroRequest, is_resource, request_of
 from .sro_source import SroSource
 
@@ -24,7 +24,7 @@ def own_request(files: Mapping[str, str], name: str) -> SroRequest | None:
         if "/" in path or not path.endswith((".yaml", ".yml")) or f"name: {name}" not in text:
             continue
         try:
-            documents = parse(text, path)
+            documents, _doubled = parse_foreign(text, path)
         except InvalidInput:
             # A template, or of no use: rendering says so.
             continue
