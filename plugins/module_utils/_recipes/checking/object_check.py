@@ -17,7 +17,7 @@ from ..templates.render_facts import RenderedState
 from .api_types import ApiTypes
 from .case import Case
 from .fields import FieldProblem, Path, check_fields
-from .findings import WARNING, Findings
+from .findings import ERROR, WARNING, Findings
 from .locating import Locator
 from .object_names import check_images, check_names
 from .object_rules import check_rules
@@ -55,17 +55,9 @@ class ObjectCheck:
             *check_fields(manifest, self.types),
             *check_names(manifest),
             *check_rules(manifest),
-            *check_images(manifest),
         ]
-        for problem in problems:
-            # What is wrong for one kernel group is mostly wrong for all of them.
-            same_as = re.sub(r"\d+", "", _without(problem.text, case.group_ids))
-            self._findings.add(
-                *self._place(manifest, file, problem.path, case),
-                f"{title(manifest)}: {problem.text}",
-                seen_with=case.title,
-                same_as=same_as,
-            )
+        self._add(problems, ERROR, manifest, file, case)
+        self._add(check_images(manifest), WARNING, manifest, file, case)
         if self.types.kind(str(manifest["apiVersion"]), str(manifest["kind"])) is None:
             self._add_unknown_kind(manifest, file, case)
 
@@ -87,6 +79,25 @@ class ObjectCheck:
                         f"{text}, and this file for {name}",
                         seen_with=case.title,
                     )
+
+    def _add(
+        self,
+        problems: Iterable[FieldProblem],
+        severity: str,
+        manifest: Obj,
+        file: str,
+        case: Case,
+    ) -> None:
+        for problem in problems:
+            # What is wrong for one kernel group is mostly wrong for all of them.
+            same_as = re.sub(r"\d+", "", _without(problem.text, case.group_ids))
+            self._findings.add(
+                *self._place(manifest, file, problem.path, case),
+                f"{title(manifest)}: {problem.text}",
+                seen_with=case.title,
+                severity=severity,
+                same_as=same_as,
+            )
 
     def _add_unknown_kind(self, manifest: Obj, file: str, case: Case) -> None:
         api_version, kind = str(manifest["apiVersion"]), str(manifest["kind"])
