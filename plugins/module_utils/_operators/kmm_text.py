@@ -23,7 +23,7 @@ _KERNEL = '(kernel.raw | regex_replace("[+]$", ""))'
 _TAG = f'({_KERNEL} | regex_replace("[^A-Za-z0-9._-]", "_"))'
 _NUMBERS = "^([^.-]*)[.-]([^.-]*)[.-]([^.-]*).*$"
 _GROUPS = {"XYZ": r"\1.\2.\3", "X": r"\1", "Y": r"\2", "Z": r"\3"}
-_VARIABLE = re.compile(r"\$(?:(\$)|\{(\w+)([^}\r\n]*)\}|(\w+)|(\{))")
+_VARIABLE = re.compile(r"\$(?:(\$)|\{(\w+)([^}\r\n]*)\}|((?!_\b)\w+)|(\{))")
 _OPERATION = re.compile(r"(:?[-=]|:?[+])(.+)")
 _MARKS = re.compile(r"\{(?=[{%#]|\Z)")
 
@@ -103,7 +103,7 @@ def _value(found: re.Match[str], words: Mapping[str, str], where: str) -> str:
     if found[1]:
         return "$"
     if found[5]:
-        raise wrong(where, f"{found.string[:80]!r} has a ${{ that is not closed")
+        raise wrong(where, f"{found.string[:80]!r} has a ${{ that no name and }} follow")
     name = found[2] or found[4]
     operation = _OPERATION.match(found[3] or "")
     if operation is None:

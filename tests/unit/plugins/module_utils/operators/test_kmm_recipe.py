@@ -121,6 +121,7 @@ def test_the_first_mapping_that_fits_gives_the_image() -> None:
         ("r/c:${KERNEL_X:-0}${KERNEL_Y-0}${KERNEL_Z:=7}", EL, "r/c:5140"),
         ("r/c:1${OTHER}${OTHER:-.2}${OTHER-$KERNEL_X}${OTHER:+no}${KERNEL_X:+y}", EL, "r/c:1.25y"),
         ("r/c:$${KERNEL_X}", EL, "r/c:${KERNEL_X}"),
+        ("r/$_c$_:$", EL, "r/$_:$"),
         ("r/c", EL, "r/c"),
         ("r/{{c}}{$KERNEL_X", EL, "r/{{c}}{5"),
     ],
@@ -364,7 +365,7 @@ def test_a_dockerfile_may_be_in_the_module() -> None:
     ("made", "why"),
     [
         (module([{"regexp": "("}]), "the regexp '(' cannot be had: it has a ( that is not closed"),
-        (module(containerImage="i:${KERNEL_X"), "'i:${KERNEL_X' has a ${ that is not closed"),
+        (module(containerImage="i:${KERNEL_X"), "'i:${KERNEL_X' has a ${ that no name and } follow"),
         (module([{"containerImage": "i:1"}]), "it has neither literal nor regexp"),
         (module(containerImage=""), "it has no containerImage"),
         (module(kernelMappings=[]), "it has no entry"),
