@@ -28,10 +28,22 @@ from ansible_collections.hardware.enablement.plugins.module_utils._operators.kmm
     recipe_files,
     recipe_name,
 )
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.building import (
+    render_build,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils._recipes.checking.check import (
     check,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._recipes.loading.load import load
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.loading.lookups import (
+    settled,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.loading.options import (
+    resolve,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.templates.render_facts import (
+    RenderFacts,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils._recipes.templates.templating import (
     Templates,
 )
@@ -42,6 +54,7 @@ from tests.unit.plugins.module_utils.operators.kmm_modules import (
     module,
 )
 from tests.unit.recipes.checks import TYPES
+from tests.unit.recipes.conftest import coarse, group_of
 
 FILES = "/run/hardware-enablement/card"
 EL = "5.14.0-427.50.1.el9_4.x86_64"
@@ -214,6 +227,27 @@ def test_what_differs_by_kernel_is_joined_as_kmm_does() -> None:
     assert "in /signed/opt/a.ko /signed/opt/b.ko;" in rendered(files, containerfile, "6.8.0")
     assert "in /signed/opt/a.ko;" in rendered(files, containerfile, EL)
     assert [list(case.remove) for case in kernel_cases(made)] == [[], ["one"]]
+
+
+def test_a_kernel_whose_image_is_there_is_not_built() -> None:
+    prebuilt, built = (
+        {"literal": EL},
+        {"regexp": "^6", "build": {"dockerfileConfigMap": {"name": "sample"}}},
+    )
+    files = made_of(module([prebuilt, built], containerImage="r/c:${KERNEL_X}"))
+    options = {"build": True, "build_repository": "r/c"}
+    recipe = settled(load(files, "card"), options)
+    facts = RenderFacts(
+        namespace="cards",
+        options=resolve(recipe, options),
+        groups=[group_of("a", EL), group_of("b", "6.8.0"), group_of("c", "4.18.0")],
+        applyset_id="applyset-test",
+        cluster={"platform": "kubernetes"},
+        coarse=coarse,
+    )
+    state = recipe.states["driver_container"]
+    builds = [render_build(recipe, state, facts, group) for group in facts.groups]
+    assert [each and each.args["KERNEL_VERSION"] for each in builds] == [None, "6.8.0", None]
 
 
 def test_what_is_signed_need_not_be_built() -> None:
