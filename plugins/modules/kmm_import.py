@@ -88,7 +88,7 @@ dropped:
   type: dict
   returned: success
 differs:
-  description: Field to what is done otherwise.
+  description: Field, label of nodes, or ConfigMap, to what is done otherwise.
   type: dict
   returned: success
 table:

@@ -15,6 +15,7 @@ from .._cluster.api_client.rights import CLUSTER, Right
 from .._errors import InvalidInput
 from .._json import Obj
 from .._operators.kmm_fields import fields_of, lost_labels
+from .._operators.kmm_image import lost_mounts
 from .._operators.kmm_module import API_VERSIONS, KIND, kernel_cases, modules_in
 from .._operators.kmm_recipe import recipe_files, recipe_name
 from .._operators.operator_info import read_documents
@@ -57,7 +58,8 @@ def run(request: KmmRecipeRequest, context: RunContext, check: Check) -> Obj:
     first."""
     module, config_maps = _read(request.source, request.connection)
     name = request.name or recipe_name(module)
-    files = recipe_files(module, name, request.resource, _dockerfiles(config_maps))
+    dockerfiles = _dockerfiles(config_maps)
+    files = recipe_files(module, name, request.resource, dockerfiles)
     if wrong := check(files, name):
         raise InvalidInput(
             "the Module cannot be made a recipe",
@@ -65,7 +67,7 @@ def run(request: KmmRecipeRequest, context: RunContext, check: Check) -> Obj:
             todo="change that in a copy of the Module, and give the copy as a file",
         )
     found = fields_of(module)
-    found.differs |= lost_labels(module, name)
+    found.differs |= {**lost_labels(module, name), **lost_mounts(module, dockerfiles)}
     lines = [f"- {path} has no counterpart: {why}" for path, why in sorted(found.dropped.items())]
     lines += [f"~ {path}: {why}" for path, why in sorted(found.differs.items())]
     lines += [f"  {path} -> {option}" for path, option in sorted(found.taken.items())]

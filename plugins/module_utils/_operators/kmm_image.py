@@ -12,7 +12,7 @@ from typing import Any
 
 from .._errors import InvalidInput
 from .._json import Obj, part
-from .kmm_module import KernelCase, folder_of
+from .kmm_module import KernelCase, folder_of, kernel_cases
 from .kmm_text import (  # fmt: skip
     argument_words,
     filled_in,
@@ -42,7 +42,7 @@ _SECRETS = "/run/secrets/"
 _SIGNING_SECRETS = {"sign-key": "keySecret", "sign-cert": "certSecret"}
 _STAGE = "module-image"
 # What is mounted into KMM's builds, and not into those of others.
-NODE_MODULES = "/host/lib/modules"
+_NODE_MODULES = "/host/lib/modules"
 
 
 def images_state(module: Mapping[str, Any], cases: Sequence[KernelCase]) -> Obj:
@@ -100,6 +100,18 @@ def containerfile_text(
     Raises InvalidInput for one that is not there."""
     text = _chosen(cases, lambda case: _containerfile(module, case, dockerfiles))
     return f"{text}\n" if text else ""
+
+
+def lost_mounts(module: Mapping[str, Any], dockerfiles: Mapping[str, str]) -> dict[str, str]:
+    """What of KMM's builds a Dockerfile of the Module relies on, and has to do without: where that is
+    -> what follows."""
+    texts = {
+        f"ConfigMap {name}": dockerfiles.get(name, "")
+        for case in kernel_cases(module)
+        if (name := str(part(case.build, "dockerfileConfigMap").get("name") or ""))
+    }
+    why = f"builds have no {_NODE_MODULES}: depmod finds none of the node's own modules there"
+    return {where: why for where, text in texts.items() if _NODE_MODULES in text}
 
 
 def _build_arguments(module: Mapping[str, Any], cases: Sequence[KernelCase]) -> dict[str, str]:

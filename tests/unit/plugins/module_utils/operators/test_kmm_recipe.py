@@ -19,6 +19,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils._interface.bun
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._operators.kmm_image import (
     building_options,
+    lost_mounts,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._operators.kmm_module import (
     kernel_cases,
@@ -227,6 +228,13 @@ def test_what_differs_by_kernel_is_joined_as_kmm_does() -> None:
     assert "in /signed/opt/a.ko /signed/opt/b.ko;" in rendered(files, containerfile, "6.8.0")
     assert "in /signed/opt/a.ko;" in rendered(files, containerfile, EL)
     assert [list(case.remove) for case in kernel_cases(made)] == [[], ["one"]]
+
+
+def test_a_dockerfile_that_relies_on_the_node_s_modules_is_named() -> None:
+    made = module(build=CONFIG_MAP)
+    text = "FROM x\nRUN ln -s /host/lib/modules/1 /opt/lib/modules/1/host && depmod -b /opt 1\n"
+    assert lost_mounts(made, DOCKERFILES) == {}
+    assert lost_mounts(made, {"d": text}).keys() == {"ConfigMap d"}
 
 
 def test_a_kernel_whose_image_is_there_is_not_built() -> None:
