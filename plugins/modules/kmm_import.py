@@ -12,13 +12,17 @@ version_added: 0.2.0
 author: hardware.enablement contributors (@hardware-enablement)
 description:
   - Writes a folder with a recipe that does what a C(Module) (kmm.sigs.x-k8s.io/v1beta1) is for. It has an image for
-    each kernel, its build and signature, loading and unloading, the device plugin.
+    each kernel, its build and signature, loading and unloading, the device plugin or DRA driver.
+  - Takes those of KMM's hub (C(ManagedClusterModule)) and those before its release 1.0 (kmm.sigs.k8s.io) as well.
   - Returns what becomes of each field that is set.
+  - Writes nothing that M(hardware.enablement.recipe_check) would refuse.
   - Reads the ConfigMaps with its Dockerfiles. Secrets are named in the recipe, and not read.
   - Nothing is overwritten, and nothing is written to a cluster.
 options:
   name:
-    description: Name of the recipe. Without it, that of the Module.
+    description:
+      - Name of the recipe. Without it, that of the Module, with C(-) for dots, and cut where it has more than 30
+        characters.
     type: str
   recipe_dir:
     description: The folder in which the recipe's folder is made.
@@ -26,8 +30,8 @@ options:
     required: true
   file:
     description:
-      - A file with the Module and the ConfigMaps with its Dockerfiles, on the machine where the module runs. Without it
-        they are read from the cluster.
+      - A file with the Module and the ConfigMaps with its Dockerfiles, on the controller. Without it they are read from
+        the cluster.
     type: path
   module:
     description: Name of the Module; needed where it is read from the cluster, or a file has several.
@@ -84,7 +88,7 @@ dropped:
   type: dict
   returned: success
 differs:
-  description: Field to what is done otherwise.
+  description: Field, label of nodes, or ConfigMap, to what is done otherwise.
   type: dict
   returned: success
 table:
@@ -93,20 +97,3 @@ table:
   elements: str
   returned: success
 """
-
-from ansible.module_utils.basic import AnsibleModule
-
-from ..module_utils._authoring import kmm_core
-from ..module_utils._interface import arguments
-from ..module_utils._interface.module import run_module
-
-
-def main() -> None:
-    """Run the module."""
-    run_module(
-        AnsibleModule(argument_spec=arguments.KMM_IMPORT, supports_check_mode=True), kmm_core.TASK
-    )
-
-
-if __name__ == "__main__":
-    main()

@@ -254,6 +254,8 @@ def test_a_module_of_kmm_becomes_a_recipe_and_goes_without_unloading(
     named = {"import_kmm_module": "card", "import_kmm_namespace": "cards"}
     played = runner.run_program("import_kmm", **named, **folder).check()
     assert "~ moduleLoader.container.version: upgrade exchanges" in played.output
+    ready = "~ label kmm.node.kubernetes.io/cards.card.ready: select pods' nodes by"
+    assert f"{ready} hardware-enablement.io/card=ready" in played.output
     assert runner.writes(since) == []
     assert runner.play("import_kmm", **named, **folder).code != 0  # nothing is overwritten
 
@@ -268,10 +270,48 @@ def test_a_module_of_kmm_becomes_a_recipe_and_goes_without_unloading(
     run_guide(cluster, "from-kmm.md", "Change over", tmp_path)
     assert yaml.safe_load((tmp_path / "card.yaml").read_text())["spec"] == module["spec"]
     assert _replicas(cluster, "kmm-operator-system") == {"kmm-operator-controller": 0}
+    since = cluster.mark()
+    assert "would create" in runner.play("enable", "--check", "--diff", **recipe).check().output
+    assert runner.writes(since) == []
     runner.play("enable", **recipe).check()
     marks = sight.marks(cluster)
     assert {marks[node]["card"] for node in NODES} == {"ready"}
     runner.play("enable", **recipe).unchanged()
+
+
+def test_a_module_with_a_dra_driver_alone_becomes_a_recipe(
+    cluster: Cluster, runner: Runner, tmp_path: Path
+) -> None:
+    (node,) = cluster.add_nodes(1, profile="fpga")
+    selector = {"cel": {"expression": 'device.driver == "fpga.example.org"'}}
+    module = resource(
+        "kmm.sigs.x-k8s.io/v1beta1",
+        "Module",
+        "fpga.cards",
+        {
+            "selector": {"feature.node.kubernetes.io/pci-1200_10ee.present": "true"},
+            "dra": {
+                "driverName": "fpga.example.org",
+                "container": {"image": "registry.example.org/fpga/fpga-dra-driver:0.3.0"},
+                "deviceClasses": [{"name": "fpga-cards", "selectors": [selector]}],
+            },
+        },
+    )
+    module["metadata"]["namespace"] = "fpga"
+    (tmp_path / "module.json").write_text(json.dumps(module))
+    folder = {"hardware_enablement_recipe_dir": str(tmp_path)}
+    made = runner.run_program("import_kmm", import_kmm_file=str(tmp_path / "module.json"), **folder)
+    assert "dra.driverName -> the proof resource_slices" in made.check().output
+
+    grant(cluster, "dra", "cluster-admin")  # its own rights are looked at in test_dra.py
+    admin = Runner(cluster, "dra", tmp_path)
+    recipe = {"hardware_enablement_recipe": "fpga-cards", **folder}
+    assert "would create" in admin.play("enable", "--check", "--diff", **recipe).check().output
+    admin.play("enable", **recipe).check()
+    assert sight.marks(cluster)[node]["fpga-cards"] == "ready"
+    classes = cluster.api.get("/apis/resource.k8s.io/v1/deviceclasses/fpga-cards")
+    assert classes["spec"]["selectors"] == [selector]
+    admin.play("enable", **recipe).unchanged()
 
 
 def test_settings_of_amd_s_operator_are_enabled(

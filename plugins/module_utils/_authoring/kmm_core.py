@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Optional
 
@@ -14,11 +14,12 @@ from .._cluster.api_client.connection_request import ConnectionRequest
 from .._cluster.api_client.rights import CLUSTER, Right
 from .._errors import InvalidInput
 from .._json import Obj
-from .._operators.kmm_module import API_VERSION, KIND, fields_of, kernel_cases
-from .._operators.kmm_recipe import recipe_files
+from .._operators.kmm_fields import fields_of, lost_labels
+from .._operators.kmm_image import lost_mounts
+from .._operators.kmm_module import API_VERSIONS, KIND, kernel_cases, modules_in
+from .._operators.kmm_recipe import recipe_files, recipe_name
 from .._operators.operator_info import read_documents
 from .._runs.context import RunContext
-from .._runs.task import Task
 from .._schema.requests import ParameterGroup
 from .new_core import make_recipe
 
@@ -26,6 +27,8 @@ RIGHTS = (
     Right("kmm.sigs.x-k8s.io", ("modules",), ("get",), CLUSTER, read_only=("get",)),
     Right("", ("configmaps",), ("get",), CLUSTER, read_only=("get",)),
 )
+# What recipe_check says of a recipe's files that is wrong. name: the recipe's.
+Check = Callable[[Mapping[str, str], str], Sequence[str]]
 
 
 @dataclass(frozen=True)
@@ -50,12 +53,21 @@ class KmmRecipeRequest:
     resource: str
 
 
-def run(request: KmmRecipeRequest, context: RunContext) -> Obj:
-    """Write the recipe's folder; what it does not say is said first."""
+def run(request: KmmRecipeRequest, context: RunContext, check: Check) -> Obj:
+    """Write the recipe's folder, if recipe_check has nothing against it; what it does not say is said
+    first."""
     module, config_maps = _read(request.source, request.connection)
-    name = request.name or str(module["metadata"]["name"])
-    files = recipe_files(module, name, request.resource, _dockerfiles(config_maps))
+    name = request.name or recipe_name(module)
+    dockerfiles = _dockerfiles(config_maps)
+    files = recipe_files(module, name, request.resource, dockerfiles)
+    if wrong := check(files, name):
+        raise InvalidInput(
+            "the Module cannot be made a recipe",
+            why=f"recipe_check would refuse it: {wrong[0]}",
+            todo="change that in a copy of the Module, and give the copy as a file",
+        )
     found = fields_of(module)
+    found.differs |= {**lost_labels(module, name), **lost_mounts(module, dockerfiles)}
     lines = [f"- {path} has no counterpart: {why}" for path, why in sorted(found.dropped.items())]
     lines += [f"~ {path}: {why}" for path, why in sorted(found.differs.items())]
     lines += [f"  {path} -> {option}" for path, option in sorted(found.taken.items())]
@@ -88,15 +100,19 @@ def _read(source: ModuleSource, connection: ConnectionRequest) -> tuple[Obj, Seq
         raise InvalidInput("no Module is named", todo="give module, or file")
     client = connect(connection)
     namespace, name = source.namespace, source.module
-    served = client.serves(API_VERSION, KIND)
-    module = client.get(client.kind(API_VERSION, KIND), name, namespace) if served else None
-    if module is None:
+    live = [
+        client.get(client.kind(version, KIND), name, namespace)
+        for version in API_VERSIONS
+        if client.serves(version, KIND)
+    ]
+    modules = modules_in([each for each in live if each is not None])
+    if not modules:
         raise InvalidInput(
             f"there is no Module {namespace}/{name}",
             where=client.host,
             todo="name one of kubectl get modules --all-namespaces",
         )
-    return module, _config_maps(client, module, namespace)
+    return modules[0], _config_maps(client, modules[0], namespace)
 
 
 def _config_maps(client: Client, module: Obj, namespace: str) -> list[Obj]:
@@ -112,24 +128,16 @@ def _config_maps(client: Client, module: Obj, namespace: str) -> list[Obj]:
 
 def _in_file(source: str, wanted: str | None) -> tuple[Obj, Sequence[Obj]]:
     objects = [
-        item
+        dict(item)
         for document in read_documents(source)
         if isinstance(document, Mapping)
         for item in (document.get("items") or [document])
         if isinstance(item, Mapping)
     ]
-    modules = [
-        dict(each)
-        for each in objects
-        if (each.get("apiVersion"), each.get("kind")) == (API_VERSION, KIND)
-        and wanted in (None, each["metadata"]["name"])
-    ]
+    modules = [each for each in modules_in(objects) if wanted in (None, each["metadata"]["name"])]
     if len(modules) != 1:
         raise InvalidInput(
             f"{source} has {len(modules)} Modules that could be meant, and not one",
             todo="give what kubectl get module NAME -o yaml writes, or name it as module",
         )
-    return modules[0], [dict(each) for each in objects if each.get("kind") == "ConfigMap"]
-
-
-TASK = Task(KmmRecipeRequest, run)
+    return modules[0], [each for each in objects if each.get("kind") == "ConfigMap"]

@@ -31,7 +31,7 @@ def find_bundle(name: str, folders: Stores) -> dict[str, str]:
     Raises InvalidInput where there is no recipe, or something in it that should be text and is
     none, or where recipes extend each other in a circle.
     """
-    return _with_macros(_with_bases(name, folders, folders, ()))
+    return with_macros(_with_bases(name, folders, folders, ()))
 
 
 def read_bundle(folder: Path, shipped: Path | None = None) -> dict[str, str]:
@@ -40,7 +40,7 @@ def read_bundle(folder: Path, shipped: Path | None = None) -> dict[str, str]:
     return find_bundle(folder.name, [FileStore(folder.parent), *more])
 
 
-def _with_macros(bundle: dict[str, str]) -> dict[str, str]:
+def with_macros(bundle: dict[str, str]) -> dict[str, str]:
     """The bundle with the collection's macros, where a template imports them. A module on another
     machine has no file to add."""
     if RECIPE_FILE not in bundle or not needs_macros(bundle) or not MACROS_PATH.is_file():

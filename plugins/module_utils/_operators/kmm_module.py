@@ -2,92 +2,27 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A Module of Kernel Module Management, read: which kernels have which image, how it is built and
-signed, and what of the rest a recipe does otherwise or not at all. Pure.
+signed, by the rules of its own kernel mapper. Pure.
 
-Fields: kmm.sigs.x-k8s.io/v1beta1 of kubernetes-sigs/kernel-module-management.
+Fields: kmm.sigs.x-k8s.io/v1beta1 of kubernetes-sigs/kernel-module-management; kmm.sigs.k8s.io before
+its release 1.0, which had other names for some; and those of a ManagedClusterModule of its hub.
 """
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from .._errors import InvalidInput
 from .._json import Obj, part
-from .field_mapping import FieldMapping, JoinedField, MappedOptions, UnmappedField, map_fields
+from .kmm_text import filled_in, kernel_words, matches, name_words, wrong
 
-KIND, API_VERSION = "Module", "kmm.sigs.x-k8s.io/v1beta1"
+KIND, HUB_KIND = "Module", "ManagedClusterModule"
+API_VERSIONS = ("kmm.sigs.x-k8s.io/v1beta1", "kmm.sigs.k8s.io/v1beta1")
+_GROUPS = tuple(version.partition("/")[0] for version in API_VERSIONS)
+_RENAMED = {"driverContainer": "moduleLoader"}
 
-_TRUST = UnmappedField(
-    "hardware_enablement_registry_verify and hardware_enablement_registries say whom to trust",
-    differs=True,
-)
-_PULL = UnmappedField(
-    "images are pulled where they are not there", differs=True, harmless=("IfNotPresent",)
-)
-_BUILD: Mapping[str, FieldMapping] = {
-    "build.dockerfileConfigMap": JoinedField("build/Containerfile.j2"),
-    "build.buildArgs": JoinedField("build.args"),
-    "build.secrets": JoinedField("build.secrets, in /run/build-secrets instead of /run/secrets"),
-    "build.baseImageRegistryTLS": _TRUST,
-    "build.selector": UnmappedField(
-        "hardware_enablement_build_node_selector says where builds run", differs=True
-    ),
-    "build.kanikoParams": UnmappedField("images are built without kaniko", differs=True),
-    "sign.keySecret": JoinedField("build.secrets"),
-    "sign.certSecret": JoinedField("build.secrets"),
-    "sign.filesToSign": JoinedField("build/Containerfile.j2"),
-    "sign.unsignedImage": JoinedField("build/Containerfile.j2"),
-    "sign.unsignedImageRegistryTLS": _TRUST,
-    "registryTLS": _TRUST,
-    "inTreeModulesToRemove": JoinedField("driver/daemonset.yaml.j2"),
-    "inTreeModuleToRemove": JoinedField("driver/daemonset.yaml.j2"),
-}
-_DRA = UnmappedField("devices are advertised by a device plugin; see the recipe's proof dra")
-_POD = (
-    "automountServiceAccountToken",
-    "container",
-    "initContainer",
-    "serviceAccountName",
-    "volumes",
-)
-
-MAPPING_FIELDS: Mapping[str, FieldMapping] = {
-    "literal": JoinedField("the image of driver_container"),
-    "regexp": JoinedField("the image of driver_container"),
-    "containerImage": JoinedField("the image of driver_container"),
-    **_BUILD,
-}
-FIELDS: Mapping[str, FieldMapping] = {
-    "selector": JoinedField("selector"),
-    "tolerations": JoinedField("option tolerations"),
-    "imageRepoSecret": JoinedField("option image_pull_secrets"),
-    "imageRebuildTriggerGeneration": UnmappedField("an image is built anew when its inputs change", differs=True),
-    "moduleLoader.serviceAccountName": UnmappedField("the driver's pod has a service account of its own", differs=True),
-    "moduleLoader.container.containerImage": JoinedField("the image of driver_container"),
-    "moduleLoader.container.imagePullPolicy": _PULL,
-    "moduleLoader.container.version": UnmappedField(
-        "upgrade exchanges the module node by node; labels version-module.* say nothing any more", differs=True
-    ),
-    "moduleLoader.container.kernelMappings": JoinedField("the image of driver_container"),
-    "moduleLoader.container.modprobe": JoinedField("driver/daemonset.yaml.j2"),
-    **{f"moduleLoader.container.{name}": mapping for name, mapping in _BUILD.items()},
-    **{f"devicePlugin.{name}": JoinedField("device_plugin/daemonset.yaml.j2") for name in _POD},
-    "dra": _DRA,
-}  # fmt: skip
-
-# What KMM fills into texts, as expressions of a template.
-KERNEL = '(kernel.raw | regex_replace("[+]$", ""))'
-# What has another form than a name, such as an operation on a value, has no name here.
-_VARIABLE = re.compile(r"\$(?:\{(\w+)\}|(\w+))?")
-# As a tag can hold it; of kernels with a plus inside KMM has no image.
-_IN_TAGS = dict.fromkeys(
-    ("KERNEL_FULL_VERSION", "KERNEL_VERSION"), f'{{{{ {KERNEL} | regex_replace("[+]", "-") }}}}'
-)
-_XYZ = r"^([0-9]+)[.]([0-9]+)[.]([0-9]+).*$"
+Fields = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -97,102 +32,114 @@ class KernelCase:
 
     condition: str
     image: str
-    build: Mapping[str, Any]
-    sign: Mapping[str, Any]
+    build: Fields
+    sign: Fields
     remove: Sequence[str]
 
 
-def kernel_cases(module: Mapping[str, Any]) -> list[KernelCase]:
-    """Those of a Module, of which the first that fits counts. Raises InvalidInput for a regular
-    expression, or a variable, that cannot be had here."""
-    container = _container(module)
-    words = words_of(module)
-    return [_case(container, mapping, words) for mapping in container.get("kernelMappings") or [{}]]
-
-
-def fields_of(module: Mapping[str, Any]) -> MappedOptions:
-    """What becomes of each field that is given."""
-    found = map_fields(module.get("spec") or {}, FIELDS)
-    for index, mapping in enumerate(_container(module).get("kernelMappings") or ()):
-        prefix = f"moduleLoader.container.kernelMappings[{index}]."
-        mapped = map_fields(mapping, MAPPING_FIELDS, prefix)
-        found.taken |= mapped.taken
-        found.dropped |= mapped.dropped
-        found.differs |= mapped.differs
+def modules_in(objects: Sequence[Obj]) -> list[Obj]:
+    """The Modules among objects, also those that a hub hands to its clusters."""
+    found: list[Obj] = []
+    for each in objects:
+        group = str(each.get("apiVersion") or "").partition("/")[0]
+        if each.get("kind") == KIND and group in _GROUPS:
+            found.append({**each, "spec": _renamed(part(each, "spec"))})
+        if each.get("kind") == HUB_KIND and group in [f"hub.{known}" for known in _GROUPS]:
+            found.append(_of_hub(each))
     return found
 
 
-def words_of(module: Mapping[str, Any]) -> dict[str, str]:
-    """Variable of a text -> what it is in a template."""
-    metadata = module["metadata"]
-    numbers = {
-        f"KERNEL_{name}": f'{{{{ {KERNEL} | regex_replace({json.dumps(_XYZ)}, "{groups}") }}}}'
-        for name, groups in (("XYZ", r"\\1.\\2.\\3"), ("X", r"\\1"), ("Y", r"\\2"), ("Z", r"\\3"))
-    }
+def _of_hub(managed: Obj) -> Obj:
+    """The Module that a hub makes in each cluster."""
+    spec = part(managed, "spec")
+    metadata = {"name": managed["metadata"]["name"], "namespace": spec.get("spokeNamespace")}
+    version = str(managed["apiVersion"]).removeprefix("hub.")
     return {
-        "KERNEL_FULL_VERSION": f"{{{{ {KERNEL} }}}}",
-        "KERNEL_VERSION": f"{{{{ {KERNEL} }}}}",
-        "MOD_NAME": str(metadata["name"]),
-        "MOD_NAMESPACE": str(metadata.get("namespace") or "default"),
-        **numbers,
+        "apiVersion": version,
+        "kind": KIND,
+        "metadata": metadata,
+        "spec": _renamed(part(spec, "moduleSpec")),
     }
 
 
-def filled_in(text: str, words: Mapping[str, str], where: str) -> str:
-    """A text of a Module as a template. Raises InvalidInput for a variable that is not known."""
-
-    def replaced(hit: re.Match[str]) -> str:
-        name = hit[1] or hit[2]
-        if name not in words:
-            raise wrong(where, f"{text[:80]!r} has a variable that is not known")
-        return words[name]
-
-    return _VARIABLE.sub(replaced, text)
+def _renamed(spec: Fields) -> Obj:
+    """A Module's spec with today's names of its parts."""
+    return {_RENAMED.get(name, name): value for name, value in spec.items()}
 
 
-def wrong(where: str, why: str) -> InvalidInput:
-    """What is said of a Module that cannot be had as a recipe."""
-    return InvalidInput(
-        "the Module cannot be made a recipe",
-        where=where,
-        why=why,
-        todo="change that in a copy of the Module, and give the copy as a file",
-    )
+def has_loader(module: Fields) -> bool:
+    """Whether it loads a kernel module; else it is there for a device plugin or DRA driver alone."""
+    return bool(part(module, "spec", "moduleLoader"))
 
 
-def _case(
-    container: Mapping[str, Any], mapping: Mapping[str, Any], words: Mapping[str, str]
-) -> KernelCase:
-    def both(name: str) -> Obj:
-        return {**part(container, name), **part(mapping, name)}
-
-    image = str(mapping.get("containerImage") or container.get("containerImage") or "")
-    return KernelCase(
-        condition=_condition(mapping),
-        image=filled_in(image, {**words, **_IN_TAGS}, "containerImage"),
-        build=both("build"),
-        sign=both("sign"),
-        remove=_removed(mapping) or _removed(container),
-    )
+def kernel_cases(module: Fields) -> list[KernelCase]:
+    """Those of a Module, of which the first that fits counts; none where it loads nothing. Raises
+    InvalidInput for a regular expression, or a text, that cannot be had here."""
+    if not has_loader(module):
+        return []
+    container = container_of(module)
+    mappings = container.get("kernelMappings") or ()
+    if not mappings:
+        where = "moduleLoader.container.kernelMappings"
+        raise wrong(where, "it has no entry, and without one KMM loads the module for no kernel")
+    return [_case(module, container, index, each) for index, each in enumerate(mappings)]
 
 
-def _removed(mapping: Mapping[str, Any]) -> list[str]:
-    one = mapping.get("inTreeModuleToRemove")
-    return [str(name) for name in mapping.get("inTreeModulesToRemove") or ([one] if one else [])]
-
-
-def _condition(mapping: Mapping[str, Any]) -> str:
-    if literal := mapping.get("literal"):
-        return f"{KERNEL} == {json.dumps(str(literal))}"
-    if not (expression := str(mapping.get("regexp") or "")):
-        return "true"
-    try:
-        re.compile(expression)
-    except re.error as error:
-        raise wrong("kernelMappings", f"regexp {expression[:80]!r}: {error}") from None
-    whole = json.dumps(f"(?s)^.*?(?:{expression}).*$")
-    return f'{KERNEL} | regex_replace({whole}, "") == ""'
-
-
-def _container(module: Mapping[str, Any]) -> Mapping[str, Any]:
+def container_of(module: Fields) -> Fields:
+    """The part of a Module that says what is loaded."""
     return part(module, "spec", "moduleLoader", "container")
+
+
+def folder_of(module: Fields) -> str:
+    """The directory of its images below which lib/modules is."""
+    return str(part(container_of(module), "modprobe").get("dirName") or "/opt").rstrip("/")
+
+
+def _case(module: Fields, container: Fields, index: int, mapping: Fields) -> KernelCase:
+    where = f"moduleLoader.container.kernelMappings[{index}]"
+    condition = matches(str(mapping.get("literal") or ""), str(mapping.get("regexp") or ""))
+    if not condition:
+        raise wrong(where, "it has neither literal nor regexp, so KMM never uses it")
+    image = str(mapping.get("containerImage") or container.get("containerImage") or "")
+    if not image:
+        raise wrong(where, "it has no containerImage, and neither has the container")
+    return KernelCase(
+        condition=condition,
+        image=filled_in(image, {**kernel_words(), **name_words(module)}, "containerImage"),
+        build=_build(part(container, "build"), part(mapping, "build")),
+        sign=_sign(part(container, "sign"), part(mapping, "sign")),
+        remove=_removed(container, mapping),
+    )
+
+
+def _build(common: Fields, own: Fields) -> Fields:
+    """As KMM joins them: arguments by their names, Secrets of both."""
+    arguments = {
+        str(each["name"]): each for given in (common, own) for each in given.get("buildArgs") or ()
+    }
+    joined = {
+        "buildArgs": list(arguments.values()),
+        "secrets": [*(common.get("secrets") or ()), *(own.get("secrets") or ())],
+    }
+    found = {**common, **_given(own), **joined}
+    return {name: value for name, value in found.items() if value}
+
+
+def _sign(common: Fields, own: Fields) -> Fields:
+    """As KMM joins them: the files of both."""
+    files = [*(common.get("filesToSign") or ()), *(own.get("filesToSign") or ())]
+    return {**common, **_given(own), **({"filesToSign": files} if files else {})}
+
+
+def _given(values: Fields) -> Obj:
+    return {name: value for name, value in values.items() if value}
+
+
+def _removed(container: Fields, mapping: Fields) -> list[str]:
+    one = mapping.get("inTreeModuleToRemove") or container.get("inTreeModuleToRemove")
+    if one:
+        return [str(one)]
+    # An empty list of a mapping counts: for these kernels nothing goes.
+    own = mapping.get("inTreeModulesToRemove")
+    names = own if own is not None else container.get("inTreeModulesToRemove")
+    return [str(name) for name in names or ()]

@@ -63,7 +63,7 @@ def render_build(
     recipe: Recipe, state: State, facts: RenderFacts, group: NodeGroup
 ) -> RenderedBuild | None:
     """How to build the state's image for a group of it; None where the recipe or an option says not
-    to.
+    to: a Containerfile that renders to nothing, with no git repository to have another one.
 
     Raises InvalidInput where the options leave out what a build cannot do without.
     """
@@ -87,12 +87,14 @@ def render_build(
         variables["compile"] = Facts(
             "compile", {**asdict(compile_), "command": Rendered(compile_.command)}
         )
-    containerfile = templates.render(build.containerfile, variables) if build.containerfile else ""
+    containerfile = _containerfile(build, templates, variables)
+    if not (containerfile or build.git):
+        return None
     rendered = RenderedBuild(
         repository=text(build.repository, "repository"),
         base=text(build.base, "base"),
         base_arg=text(build.base_arg, "base_arg"),
-        containerfile=containerfile if containerfile.strip() else "",
+        containerfile=containerfile,
         args={**texts(build.args, "args"), **_given_args(recipe, build, facts.options_of(group))},
         files=context_files(recipe, build),
         git=_git(build.git, text) if build.git else None,
@@ -108,6 +110,12 @@ def render_build(
             todo="set the recipe's options for it, or turn building off",
         )
     return rendered
+
+
+def _containerfile(build: Build, templates: Templates, variables: Mapping[str, Any]) -> str:
+    """Its text for a group of nodes, "" where it renders to nothing."""
+    text = templates.render(build.containerfile, variables) if build.containerfile else ""
+    return text if text.strip() else ""
 
 
 def _given_args(recipe: Recipe, build: Build, options: Mapping[str, Any]) -> dict[str, str]:

@@ -240,8 +240,9 @@ def image_of(
     else as named.
 
     group: the state's own, or a finer one. "" where a look-up has found none: the state has nothing
-    for this group. While nothing has been looked up (when a recipe is merely checked), a state that
-    builds has an image of no registry.
+    for this group. While nothing has been looked up (when a recipe is merely checked, on kernels
+    that are made up), a state that builds, or says what to do for a kernel without an image, has an
+    image of no registry.
     """
     group = facts.coarse(group, state.per)
     given = (facts.images or {}).get(group.id)
@@ -249,20 +250,12 @@ def image_of(
         return _checked(given, recipe, state, group)
     if facts.resolved is not None and is_looked_up(state):
         return facts.resolved.get(state.name, {}).get(group.id, "")
-    named = named_image(recipe, state, facts, group, templates)
-    if facts.resolved is not None:
-        return named or _refuse_none(recipe, state, facts, group, templates)
-    return named or f"unresolved.invalid/{recipe.name}:{group.id}"
-
-
-def named_image(
-    recipe: Recipe, state: State, facts: RenderFacts, group: NodeGroup, templates: Templates
-) -> str:
-    """The first of named_images; "" where there is none for a state that builds."""
     named = named_images(recipe, state, facts, group, templates)
     if named:
         return named[0]
-    return "" if state.images.build else _refuse_none(recipe, state, facts, group, templates)
+    if facts.resolved is None and (state.images.build or state.images.todo):
+        return f"unresolved.invalid/{recipe.name}:{group.id}"
+    return _refuse_none(recipe, state, facts, group, templates)
 
 
 def named_images(

@@ -44,6 +44,9 @@ def with_images(
     a state looks its images up, says what an earlier one has found.
     """
     states = [state for state in recipe.states.values() if is_looked_up(state)]
+    if not states and recipe.format is None:
+        # Nothing is left to be looked up: what is not named now is not there.
+        return replace(facts, resolved=facts.resolved or {}), {}
     if not states:
         return facts, {}
     entries = given if given is not None else image_entries.read(record())
