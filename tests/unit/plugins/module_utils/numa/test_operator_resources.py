@@ -106,7 +106,7 @@ def test_all_that_both_say() -> None:
     assert found.pools == [
         {"name": "worker-cnf", "machine_config_pool": "worker-cnf", "options": options},
         {
-            "name": "worker-with-a-very-l",
+            "name": "worker-with-a-fb636a",
             "machine_config_pool": "worker-with-a-very-long-name",
             "options": options,
         },
@@ -168,7 +168,15 @@ def test_nonsense_is_refused(resources: list[Any], why: str) -> None:
 
 @pytest.mark.parametrize(
     ("name", "ours"),
-    [("Worker_CNF", "worker-cnf"), ("0-1-x", "x"), ("9", "pool"), ("a" * 19 + "-b", "a" * 19)],
+    [
+        ("worker-cnf", "worker-cnf"),
+        ("Worker_CNF", "worker-cnf-c8ce71"),
+        ("0-1-x", "x-b8c3dd"),
+        ("9", "pool-19581e"),
+        ("a" * 20, "a" * 20),
+        ("a" * 19 + "-b", "aaaaaaaaaaaaa-3a7c63"),
+    ],
 )
 def test_names_of_pools_are_dns_labels_of_20_characters(name: str, ours: str) -> None:
     assert pool_name(name) == ours
+    assert parse_pools([{"name": ours, "selector": {"matchLabels": {"a": "b"}}}])
