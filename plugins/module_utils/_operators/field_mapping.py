@@ -70,7 +70,7 @@ Switches = Mapping[str, Switch]
 
 # What Go writes for what is not set.
 _EMPTY: tuple[Any, ...] = (None, "", [], {})
-_BY_ITSELF = "it is so here without an option"
+_BY_ITSELF = "it is so here without being set, too"
 _UNKNOWN = UnmappedField("it is not known here; it may be new in the operator")
 
 

@@ -287,7 +287,7 @@ def test_the_table_names_together_what_changes_nothing_for_one_reason() -> None:
         "nvidia-gpu: 0 fields are taken, 0 have no counterpart, 0 are done otherwise, 3 change nothing",
         "= psp: Kubernetes has no PodSecurityPolicy any more",
         "= cdi.default: it has no effect in the operator either",
-        "= cdi.enabled: it is so here without an option",
+        "= cdi.enabled: it is so here without being set, too",
     ]
 
 
