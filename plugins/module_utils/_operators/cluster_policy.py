@@ -14,14 +14,14 @@ from typing import Any
 from .._json import part
 from .driver_fields import DRIVER_FIELDS, DRIVER_SWITCHES, read_driver
 from .field_mapping import (
+    EnabledField,
     Fields,
     MappedField,
     MappedOptions,
     ReadField,
-    Switch,
+    SkippedField,
     Switches,
     UnmappedField,
-    UnreadField,
     environment,
     given_fields,
     image_reference,
@@ -115,7 +115,7 @@ FIELDS: Fields = {
     **_component("toolkit"),
     "toolkit.env": ReadField(),
     "cdi.enabled": MappedField("device_list_strategy", lambda on: None if on else ["envvar"]),
-    "cdi.default": UnreadField("it has no effect in the operator either"),
+    "cdi.default": SkippedField("it has no effect in the operator either"),
     "cdi.nriPluginEnabled": UnmappedField("devices come by CDI, not by NRI", harmless=(False,)),
     "devicePlugin.enabled": MappedField("device_plugin_enabled", unless_on),
     "devicePlugin.config": UnmappedField(
@@ -157,7 +157,7 @@ FIELDS: Fields = {
     "nodeStatusExporter": UnmappedField("labels of nodes and the record say how each stands", differs=True),
     "validator": UnmappedField("the recipe's own proofs say what works", differs=True),
     "psa": UnmappedField("the namespace always allows privileged pods", differs=True, harmless=({"enabled": True},)),
-    "psp": UnreadField("Kubernetes has no PodSecurityPolicy any more"),
+    "psp": SkippedField("Kubernetes has no PodSecurityPolicy any more"),
     "sandboxWorkloads": _SANDBOX,
     "vgpuManager": _SANDBOX,
     "vgpuDeviceManager": _SANDBOX,
@@ -171,20 +171,20 @@ FIELDS: Fields = {
 
 # Parts for virtual machines are on by default and act only with sandboxWorkloads.
 SWITCHES: Switches = {
-    "driver": Switch(besides=("useNvidiaDriverCRD",)),
+    "driver": EnabledField(besides=("useNvidiaDriverCRD",)),
     **{f"driver.{name}": switch for name, switch in DRIVER_SWITCHES.items()},
-    "toolkit": Switch(),
-    "devicePlugin": Switch(),
-    "gfd": Switch(),
-    "migManager": Switch(),
-    "dcgm": Switch(),
-    "dcgmExporter": Switch(),
-    "dcgmExporter.hpcJobMapping": Switch(default=False),
-    "dcgmExporter.serviceMonitor": Switch(default=False),
-    "gds": Switch(default=False),
-    "gdrcopy": Switch(default=False),
-    "nodeStatusExporter": Switch(default=False),
-    "sandboxWorkloads": Switch(default=False),
+    "toolkit": EnabledField(),
+    "devicePlugin": EnabledField(),
+    "gfd": EnabledField(),
+    "migManager": EnabledField(),
+    "dcgm": EnabledField(),
+    "dcgmExporter": EnabledField(),
+    "dcgmExporter.hpcJobMapping": EnabledField(default=False),
+    "dcgmExporter.serviceMonitor": EnabledField(default=False),
+    "gds": EnabledField(default=False),
+    "gdrcopy": EnabledField(default=False),
+    "nodeStatusExporter": EnabledField(default=False),
+    "sandboxWorkloads": EnabledField(default=False),
 }
 _SANDBOXED = tuple(
     name for name, mapping in FIELDS.items() if mapping is _SANDBOX and name != "sandboxWorkloads"

@@ -16,13 +16,13 @@ from typing import Any
 from .._json import Obj, part
 from .._nodes.pools import pool_name
 from .field_mapping import (
+    EnabledField,
     FieldMapping,
     Fields,
     ImportedOptions,
     MappedField,
     MappedOptions,
     ReadField,
-    Switch,
     Switches,
     UnmappedField,
     map_fields,
@@ -141,15 +141,15 @@ FIELDS: Fields = {
 
 SWITCHES: Switches = {
     # What is kept from loading by the labeller, also where the operator has no driver.
-    "driver": Switch("enable", besides=("blacklist", "driverType")),
-    "driver.upgradePolicy": Switch("enable"),
-    "metricsExporter": Switch("enable", default=False),
-    "metricsExporter.rbacConfig": Switch("enable", default=False),
-    "metricsExporter.prometheus.serviceMonitor": Switch("enable", default=False),
-    "configManager": Switch("enable", default=False),
-    "draDriver": Switch("enable", default=False),
-    "testRunner": Switch("enable", default=False),
-    "remediationWorkflow": Switch("enable", default=False),
+    "driver": EnabledField("enable", besides=("blacklist", "driverType")),
+    "driver.upgradePolicy": EnabledField("enable"),
+    "metricsExporter": EnabledField("enable", default=False),
+    "metricsExporter.rbacConfig": EnabledField("enable", default=False),
+    "metricsExporter.prometheus.serviceMonitor": EnabledField("enable", default=False),
+    "configManager": EnabledField("enable", default=False),
+    "draDriver": EnabledField("enable", default=False),
+    "testRunner": EnabledField("enable", default=False),
+    "remediationWorkflow": EnabledField("enable", default=False),
 }
 # What a DeviceConfig says that sets nothing, where the recipe has it otherwise.
 _DEFAULTS: Mapping[str, Any] = {"driver_enabled": True, "exporter_enabled": False}

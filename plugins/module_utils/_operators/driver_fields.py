@@ -13,11 +13,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from .field_mapping import (
+    EnabledField,
     Fields,
     MappedField,
     MappedOptions,
     ReadField,
-    Switch,
     Switches,
     UnmappedField,
     environment,
@@ -69,7 +69,7 @@ DRIVER_FIELDS: Fields = {
         harmless=({"nlsEnabled": True}, {"nlsEnabled": False}),
     ),
 }
-DRIVER_SWITCHES: Switches = {"rdma": Switch(default=False)}
+DRIVER_SWITCHES: Switches = {"rdma": EnabledField(default=False)}
 
 
 def read_driver(found: MappedOptions, driver: Mapping[str, Any], at: str = "") -> None:

@@ -33,7 +33,7 @@ class UnmappedField:
 
 
 @dataclass(frozen=True)
-class UnreadField:
+class SkippedField:
     """A field that the operator itself makes nothing of. why: half a sentence."""
 
     why: str
@@ -51,12 +51,12 @@ class ReadField:
     """A field that is an option or none by what others say: who has the table takes or drops it."""
 
 
-FieldMapping = Union[MappedField, UnmappedField, UnreadField, JoinedField, ReadField]
+FieldMapping = Union[MappedField, UnmappedField, SkippedField, JoinedField, ReadField]
 Fields = Mapping[str, FieldMapping]
 
 
 @dataclass(frozen=True)
-class Switch:
+class EnabledField:
     """What turns a part of a spec on and off. name: the field in it; default: what it is where it is
     not set; besides: fields of the part that have an effect all the same."""
 
@@ -66,7 +66,7 @@ class Switch:
 
 
 # Part of a spec -> its switch.
-Switches = Mapping[str, Switch]
+Switches = Mapping[str, EnabledField]
 
 # What Go writes for what is not set.
 _EMPTY: tuple[Any, ...] = (None, "", [], {})
@@ -197,7 +197,7 @@ def map_fields(
             found.ignore(path, f"the operator does not use it without {off}")
         elif isinstance(mapping, MappedField):
             found.take(path, mapping.option, mapping.convert(value))
-        elif isinstance(mapping, UnreadField):
+        elif isinstance(mapping, SkippedField):
             found.ignore(path, mapping.why)
         elif isinstance(mapping, JoinedField):
             found.taken[found.prefix + path] = mapping.option

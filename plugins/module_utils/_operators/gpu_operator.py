@@ -13,7 +13,7 @@ from .._errors import InvalidInput
 from .._json import Obj
 from .cluster_policy import policy_options, reads_drivers
 from .field_mapping import ImportedOptions, MappedOptions, UnmappedField, spec_of
-from .nvidia_driver import UNSET, OwnDriver
+from .nvidia_driver import UNSET, DriverResource
 
 GROUP = "nvidia.com"
 POLICY, DRIVER = "ClusterPolicy", "NVIDIADriver"
@@ -40,7 +40,8 @@ def gpu_settings(resources: Sequence[Any], where: str) -> ImportedOptions:
     spec = spec_of(found[POLICY][0])
     policy = policy_options(spec)
     drivers = [
-        OwnDriver(each) for each in sorted(found[DRIVER], key=lambda each: each["metadata"]["name"])
+        DriverResource(each)
+        for each in sorted(found[DRIVER], key=lambda each: each["metadata"]["name"])
     ]
     if not reads_drivers(spec):
         unread = [each.unread(_UNREAD) for each in drivers]
@@ -49,7 +50,7 @@ def gpu_settings(resources: Sequence[Any], where: str) -> ImportedOptions:
 
 
 def _with_drivers(
-    policy: MappedOptions, drivers: Sequence[OwnDriver], where: str
+    policy: MappedOptions, drivers: Sequence[DriverResource], where: str
 ) -> ImportedOptions:
     """Which nodes have a driver, and which one, say the NVIDIADrivers; a node that none of them
     selects gets none, as with the operator."""
@@ -64,7 +65,9 @@ def _with_drivers(
     return ImportedOptions.of("nvidia-gpu", parts, policy.options, pools)
 
 
-def _read_driver_of_the_rest(policy: MappedOptions, rest: Sequence[OwnDriver], where: str) -> None:
+def _read_driver_of_the_rest(
+    policy: MappedOptions, rest: Sequence[DriverResource], where: str
+) -> None:
     """The driver of the nodes that no selector names, into the options of all nodes."""
     if len(rest) > 1:
         names = " and ".join(each.name for each in rest)

@@ -16,11 +16,11 @@ from .._json import Obj, part
 from .._nodes.pools import pool_name
 from .driver_fields import DRIVER_FIELDS, DRIVER_SWITCHES, read_driver
 from .field_mapping import (
+    EnabledField,
     Fields,
     MappedField,
     MappedOptions,
     ReadField,
-    Switch,
     Switches,
     UnmappedField,
     given_fields,
@@ -60,8 +60,8 @@ FIELDS: Fields = {
 }  # fmt: skip
 SWITCHES: Switches = {
     **DRIVER_SWITCHES,
-    "gds": Switch(default=False),
-    "gdrcopy": Switch(default=False),
+    "gds": EnabledField(default=False),
+    "gdrcopy": EnabledField(default=False),
 }
 # What the recipe has where a driver says nothing.
 UNSET: Mapping[str, Any] = {
@@ -79,7 +79,7 @@ UNSET: Mapping[str, Any] = {
 
 
 @dataclass(frozen=True)
-class OwnDriver:
+class DriverResource:
     """One NVIDIADriver."""
 
     resource: Mapping[str, Any]

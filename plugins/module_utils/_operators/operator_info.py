@@ -25,7 +25,7 @@ from . import device_config, gpu_operator
 from .device_config import device_settings
 from .field_mapping import ImportedOptions
 from .gpu_operator import gpu_settings, open_lists
-from .trial import refusal
+from .settings_trial import refusal
 
 try:
     import yaml

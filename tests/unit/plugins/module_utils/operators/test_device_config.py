@@ -19,7 +19,9 @@ from ansible_collections.hardware.enablement.plugins.module_utils._operators.dev
 from ansible_collections.hardware.enablement.plugins.module_utils._operators.field_mapping import (
     ImportedOptions,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils._operators.trial import refusal
+from ansible_collections.hardware.enablement.plugins.module_utils._operators.settings_trial import (
+    refusal,
+)
 
 Obj = dict[str, Any]
 RECIPE = Path(__file__).parents[5] / "recipes" / "amd-gpu"

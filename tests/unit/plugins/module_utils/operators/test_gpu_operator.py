@@ -21,7 +21,9 @@ from ansible_collections.hardware.enablement.plugins.module_utils._operators.gpu
 from ansible_collections.hardware.enablement.plugins.module_utils._operators.nvidia_driver import (
     UNSET,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils._operators.trial import refusal
+from ansible_collections.hardware.enablement.plugins.module_utils._operators.settings_trial import (
+    refusal,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils._recipes.loading.load import load
 
 Obj = dict[str, Any]

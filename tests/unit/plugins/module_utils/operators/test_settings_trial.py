@@ -13,7 +13,9 @@ import pytest
 from ansible_collections.hardware.enablement.plugins.module_utils._interface.bundle import (
     read_bundle,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils._operators.trial import refusal
+from ansible_collections.hardware.enablement.plugins.module_utils._operators.settings_trial import (
+    refusal,
+)
 
 Obj = dict[str, Any]
 BUNDLE = read_bundle(Path(__file__).parents[5] / "recipes" / "amd-gpu")
