@@ -34,7 +34,7 @@ def repository() -> Repository:
         (
             "numa/test_placement.py",
             ["_numa/numa_config.py", "_recipes/render.py"],
-            "_operators/operator_|_upgrades/",
+            "_operators/operator_",
         ),
         (
             "test_upgrade.py",
