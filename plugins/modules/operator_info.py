@@ -15,7 +15,7 @@ description:
     field that is set which option it is here, that something is done otherwise, that it has no counterpart, or that it
     changes nothing, and why. Each is in exactly one of these lists; empty texts, lists and mappings count as not set.
   - With O(recipe) it is tried whether that recipe can be enabled so, for made-up nodes of every pool, and in a cluster
-    whether each node is in one pool.
+    whether each node is in one pool. That takes the rights to list nodes and to get the recipe's record.
   - Secrets and ConfigMaps that they name are not read.
 options:
   recipe:

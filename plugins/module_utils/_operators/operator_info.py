@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, Optional
@@ -53,7 +53,7 @@ def run(request: OperatorInfoRequest, context: RunContext) -> Obj:
     """operator_info: reads only."""
     client = None if request.file else connect(request.connection)
     if client is None:
-        resources = read_documents(str(request.file))
+        resources = [*_without_lists(read_documents(str(request.file)))]
     else:
         resources = custom_resources(client, _KINDS[request.operator])
     if not resources:
@@ -75,6 +75,15 @@ def run(request: OperatorInfoRequest, context: RunContext) -> Obj:
         "refused": refused,
         "table": table,
     }
+
+
+def _without_lists(resources: Sequence[Any]) -> Iterator[Any]:
+    """The objects of a file, those of lists in their place: kubectl writes an empty one for none."""
+    for each in resources:
+        if isinstance(each, Mapping) and str(each.get("kind")).endswith("List"):
+            yield from _without_lists(each.get("items") or [])
+        else:
+            yield each
 
 
 def _settings(operator: str, resources: list[Any], where: str) -> ImportedOptions:
