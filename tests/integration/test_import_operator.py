@@ -344,3 +344,21 @@ def test_settings_of_amd_s_operator_are_enabled(
     admin.play("enable", **variables).check()
     assert sight.marks(cluster)[node]["amd-gpu"] == "ready"
     admin.play("enable", **variables).unchanged()
+
+    # A device plugin that the operator was told to leave out is left out.
+    off = resource("amd.com/v1alpha1", "DeviceConfig", "gpus", spec)
+    off["spec"]["devicePlugin"] = {"enableDevicePlugin": False, "enableNodeLabeller": False}
+    (tmp_path / "off.yaml").write_text(json.dumps(off))
+    runner.play(
+        "import_operator",
+        operator_import_operator="amd-gpu-operator",
+        operator_import_file=str(tmp_path / "off.yaml"),
+        operator_import_save=str(tmp_path / "off.yml"),
+    ).check()
+    variables = yaml.safe_load((tmp_path / "off.yml").read_text())
+    variables["hardware_enablement_options"]["exporter_validation"] = False
+    admin.play("enable", **variables).check()
+    assert sight.marks(cluster)[node]["amd-gpu"] == "ready"
+    listed = json.loads(cluster.kubectl("get", "daemonsets", "-n", "amd-gpu", "-o", "json"))
+    assert [item["metadata"]["name"] for item in listed["items"]] == ["amd-gpu-exporter"]
+    admin.play("enable", **variables).unchanged()
