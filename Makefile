@@ -13,7 +13,7 @@ LINT_STEPS := mypy ruff complexity layers yamllint changelog
 TEST_STEPS := units bed-units ansible-units sanity sanity-shipped antsibull-nox docs-lint galaxy-importer execution-environment docs-site integration molecule
 
 .DEFAULT_GOAL := help
-.PHONY: help venv venv-upgrade api-types demo lint test ci cluster-up cluster-down test-core molecule-kind e2e-faults e2e-recipes e2e-numa e2e-kubelet e2e-builds e2e-rmd test-scale bench mutations coverage reference build release clean \
+.PHONY: help venv venv-upgrade api-types operator-fields demo lint test ci cluster-up cluster-down test-core molecule-kind e2e-faults e2e-recipes e2e-numa e2e-kubelet e2e-builds e2e-rmd test-scale bench mutations coverage reference build release clean \
 	$(LINT_STEPS) $(TEST_STEPS)
 
 help: ## this list
@@ -99,6 +99,9 @@ reference: venv ## tables and the JSON Schema in docs, made from the code
 
 api-types: venv ## what recipe_check knows of the Kubernetes API, asked anew of the pinned version
 	@PYTHONPATH=.venv/collections $(VENV_PYTHON) -m tests.openapi
+
+operator-fields: venv ## which fields the custom resources of other operators have, read anew from their repositories
+	@$(VENV_PYTHON) -m tests.operator_fields
 
 clean: ## remove what was built here (caches in the home folder stay)
 	rm -rf .build .venv .venv-* .ansible

@@ -24,7 +24,8 @@ options:
   from_cr:
     description:
       - A file with a C(NUMAResourcesOperator), a C(NUMAResourcesScheduler), or both (v1 or v1alpha1), on the machine
-        where the module runs. O(options) and O(pools) win over what they say.
+        where the module runs. O(options) and O(pools) win over what they say. What becomes of each field that they set,
+        and of their annotations, is said.
     type: path
   read_kubelets:
     description: Whether the kubelets are asked. Without it, their policies are as the options say.
@@ -67,6 +68,23 @@ pools:
   type: list
   elements: dict
   returned: always
+taken:
+  description: Field of the custom resources to option, of what is taken.
+  type: dict
+  returned: with O(from_cr)
+  sample: {"NUMAResourcesScheduler: replicas": scheduler_replicas}
+dropped:
+  description: Field to reason, of what has no counterpart.
+  type: dict
+  returned: with O(from_cr)
+differs:
+  description: Field to what is done otherwise.
+  type: dict
+  returned: with O(from_cr)
+same:
+  description: Field to reason, of what changes nothing.
+  type: dict
+  returned: with O(from_cr)
 unknown:
   description:
     - Nodes whose kubelets did not answer. They are taken to run what the others of their pool do, else what the options

@@ -12,9 +12,23 @@ version_added: 0.2.0
 author: hardware.enablement contributors (@hardware-enablement)
 description:
   - Reads the custom resources of NVIDIA's or AMD's GPU operator, from the cluster or from a file, and says of each
-    field that is set which option it is here, that something is done otherwise, or that it has no counterpart, and why.
+    field that is set which option it is here, that something is done otherwise, that it has no counterpart, or that it
+    changes nothing, and why. Each is in exactly one of these lists; empty texts, lists and mappings count as not set.
+  - With O(recipe) it is tried whether that recipe can be enabled so, for made-up nodes of every pool, and in a cluster
+    whether each node is in one pool. That takes the rights to list nodes and to get the recipe's record.
   - Secrets and ConfigMaps that they name are not read.
 options:
+  recipe:
+    description:
+      - The recipe that is to take the settings. Without it, nothing is tried.
+    default: ""
+  options:
+    description: Options that win over those that are read, when it is tried.
+    type: dict
+  pools:
+    description: Pools instead of those that are read, when it is tried.
+    type: list
+    elements: dict
   operator:
     description:
       - Whose they are, V(gpu-operator) for NVIDIA's C(ClusterPolicy) and C(NVIDIADriver), V(amd-gpu-operator) for AMD's
@@ -31,16 +45,20 @@ extends_documentation_fragment:
   - hardware.enablement.common
   - hardware.enablement.common.connection
   - hardware.enablement.common.reads
+  - hardware.enablement.recipe
+  - hardware.enablement.recipe.bundle
+  - hardware.enablement.recipe.options
 """
 
 EXAMPLES = r"""
 - name: What would this operator's settings be here?
   hardware.enablement.operator_info:
+    recipe: nvidia-gpu
   register: operator
 
 - name: Stop where something has no counterpart
   ansible.builtin.assert:
-    that: operator.dropped | length == 0
+    that: operator.dropped | length == 0 and not operator.refused
     fail_msg: "{{ operator.table | join('\n') }}"
 """
 
@@ -79,6 +97,16 @@ differs:
   type: dict
   returned: when there are some
   sample: {driver.manager: upgrade frees a node itself before its driver is exchanged}
+same:
+  description: Field to reason, of what changes nothing, as it is so here anyway or the operator does not use it either.
+  type: dict
+  returned: when there are some
+  sample: {gds: the operator does not use it without gds.enabled}
+refused:
+  description: Why O(recipe) cannot be enabled so, as C(enable) would say it; empty where it can.
+  type: str
+  returned: when there are some
+  sample: ""
 table:
   description: The same as lines of text.
   type: list

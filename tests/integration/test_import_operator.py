@@ -322,7 +322,10 @@ def test_settings_of_amd_s_operator_are_enabled(
     spec = {
         "driver": {"enable": False, "blacklist": True},
         "devicePlugin": {"enableNodeLabeller": True},
-        "metricsExporter": {"enable": True, "prometheus": {"serviceMonitor": {"interval": "15s"}}},
+        "metricsExporter": {
+            "enable": True,
+            "prometheus": {"serviceMonitor": {"enable": True, "interval": "15s"}},
+        },
         "selector": {"feature.node.kubernetes.io/amd-gpu": "true"},
     }
     define(cluster, DEVICE_CONFIGS, MODULES, NODE_MODULES)
@@ -346,6 +349,21 @@ def test_settings_of_amd_s_operator_are_enabled(
     ).check()
     assert runner.writes(since) == []
     assert "- driver.blacklist has no counterpart: the nodes' own amdgpu is theirs" in played.output
+    assert "= selector: the recipe goes by this label, too" in played.output
+
+    # What enable would refuse is said, and not written down.
+    alone = resource("amd.com/v1alpha1", "DeviceConfig", "gpus", {"driver": {"version": "30.20.1"}})
+    (tmp_path / "alone.yaml").write_text(json.dumps(alone))
+    refused = runner.play(
+        "import_operator",
+        operator_import_operator="amd-gpu-operator",
+        operator_import_file=str(tmp_path / "alone.yaml"),
+        operator_import_save=str(tmp_path / "alone.yml"),
+    )
+    assert refused.code != 0
+    assert "name where images are (driver_repository, driver_images)" in refused.output
+    assert not (tmp_path / "alone.yml").exists()
+
     variables = yaml.safe_load(saved.read_text())
     assert variables["hardware_enablement_options"] == {
         "driver_enabled": False,
@@ -365,4 +383,22 @@ def test_settings_of_amd_s_operator_are_enabled(
     assert "would create" in admin.play("enable", "--check", "--diff", **variables).check().output
     admin.play("enable", **variables).check()
     assert sight.marks(cluster)[node]["amd-gpu"] == "ready"
+    admin.play("enable", **variables).unchanged()
+
+    # A device plugin that the operator was told to leave out is left out.
+    off = resource("amd.com/v1alpha1", "DeviceConfig", "gpus", spec)
+    off["spec"]["devicePlugin"] = {"enableDevicePlugin": False, "enableNodeLabeller": False}
+    (tmp_path / "off.yaml").write_text(json.dumps(off))
+    runner.play(
+        "import_operator",
+        operator_import_operator="amd-gpu-operator",
+        operator_import_file=str(tmp_path / "off.yaml"),
+        operator_import_save=str(tmp_path / "off.yml"),
+    ).check()
+    variables = yaml.safe_load((tmp_path / "off.yml").read_text())
+    variables["hardware_enablement_options"]["exporter_validation"] = False
+    admin.play("enable", **variables).check()
+    assert sight.marks(cluster)[node]["amd-gpu"] == "ready"
+    listed = json.loads(cluster.kubectl("get", "daemonsets", "-n", "amd-gpu", "-o", "json"))
+    assert [item["metadata"]["name"] for item in listed["items"]] == ["amd-gpu-exporter"]
     admin.play("enable", **variables).unchanged()

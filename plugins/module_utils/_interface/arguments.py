@@ -52,6 +52,8 @@ KUBELET_CONFIG_INFO: Spec = {
 
 OPERATOR_INFO: Spec = {
     **CONNECTION,
+    **RECIPE,
+    "recipe": {"type": "str", "default": ""},
     "operator": {
         "type": "str",
         "choices": ["gpu-operator", "amd-gpu-operator"],

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field
@@ -33,6 +34,7 @@ _NAME = re.compile(r"[a-z]([a-z0-9-]{0,18}[a-z0-9])?")
 _SOURCES = ("selector", "machine_config_pool", "node_pool")
 _SHOWN = 3
 _LENGTH = 20
+_HASHED = 6
 
 
 @dataclass(frozen=True)
@@ -146,9 +148,13 @@ def _terms(source: str, value: Any, where: str) -> Terms:
 
 
 def pool_name(name: str) -> str:
-    """A pool's name of ours, for one of somebody else's: a DNS label of at most 20 characters."""
-    plain = re.sub(r"[^a-z0-9-]", "-", name.lower())
-    return re.sub(r"^[^a-z]+", "", plain)[:_LENGTH].rstrip("-") or "pool"
+    """A pool's name of ours, for one of somebody else's: a DNS label of at most 20 characters. What
+    cannot stay as it is ends with a hash of the whole, so that no two names become one."""
+    plain = re.sub(r"^[^a-z]+", "", re.sub(r"[^a-z0-9-]", "-", name.lower())).rstrip("-") or "pool"
+    if plain == name and len(plain) <= _LENGTH:
+        return plain
+    digits = hashlib.sha256(name.encode()).hexdigest()[:_HASHED]
+    return f"{plain[: _LENGTH - _HASHED - 1].rstrip('-')}-{digits}"
 
 
 def machine_config_terms(name: str, selectors: Mapping[str, Any]) -> Terms:

@@ -72,7 +72,7 @@ def run(request: NumaConfigRequest, context: RunContext) -> Obj:
     """numa_config: reads only. What is not given is as in the record."""
     require_one_at_a_time(request.at_a_time)
     client = connect(request.connection)
-    given = _with_operators(request.given, request.from_cr, client)
+    given, operators = _with_operators(request.given, request.from_cr, client, context)
     prepared = prepare(given, context, client)
     _refuse_contradictions(prepared)
     members = _members(client, prepared)
@@ -93,6 +93,7 @@ def run(request: NumaConfigRequest, context: RunContext) -> Obj:
             "control_plane_nodes": len(list_nodes(client, _CONTROL_PLANE)),
         },
         "pools": _pools(prepared, policies, hosted=members.are_hosted),
+        **operators,
         "unknown": [{"node": node, "problem": problems[node]} for node in sorted(problems)],
     }
 
@@ -130,10 +131,13 @@ def _policies(
     }
 
 
-def _with_operators(given: RecipeRequest, source: Optional[str], client: Client) -> RecipeRequest:
-    """What is given, with what the operator's custom resources say where a person says nothing."""
+def _with_operators(
+    given: RecipeRequest, source: Optional[str], client: Client, context: RunContext
+) -> tuple[RecipeRequest, Obj]:
+    """What is given, with what the operator's custom resources say where a person says nothing; and
+    what became of each of their fields."""
     if not source:
-        return given
+        return given, {}
     try:
         documents = [*yaml.safe_load_all(Path(source).read_text(encoding="utf-8"))]
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
@@ -144,11 +148,10 @@ def _with_operators(given: RecipeRequest, source: Optional[str], client: Client)
         ) from None
     machine_config_pools = machine_config_objects(client, "MachineConfigPool")
     asked = settings_of([found for found in documents if found], machine_config_pools, str(source))
-    return replace(
-        given,
-        options={**asked.options, **(given.options or {})},
-        pools=given.pools or asked.pools,
-    )
+    for line in asked.table():
+        context.notice(line)
+    options = {**asked.options, **(given.options or {})}
+    return replace(given, options=options, pools=given.pools or asked.pools), asked.lists
 
 
 def _given(*options: Mapping[str, Any]) -> dict[str, str]:

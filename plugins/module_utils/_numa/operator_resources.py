@@ -8,14 +8,24 @@ Fields and defaults: nodetopology.openshift.io v1 and v1alpha1 of openshift-kni/
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from .._errors import InvalidInput
 from .._json import Obj, part
 from .._nodes.expressions import any_holds, parse_selector
 from .._nodes.pools import pool_name
+from .._operators.field_mapping import (
+    Fields,
+    ImportedOptions,
+    MappedField,
+    MappedOptions,
+    ReadField,
+    UnmappedField,
+    map_fields,
+    spec_of,
+)
 from .kubelet_settings import duration_s
 
 GROUP = "nodetopology.openshift.io"
@@ -24,7 +34,11 @@ _VERSIONS = (f"{GROUP}/v1", f"{GROUP}/v1alpha1")
 
 _API_OF_CLUSTER = "config.numa-operator.openshift.io/nrt-api-definition"
 _QOS = "config.numa-operator.openshift.io/scheduler-qos-request"
-_GUARANTEED = {"cpu": "600m", "memory": "1200Mi"}
+_PAUSED = "config.numa-operator.openshift.io/pause-reconciliation"
+_POOLS_PER_TREE = "config.node.openshift-kni.io/multiple-pools-per-tree"
+_SELINUX = "config.node.openshift-kni.io/selinux-policy"
+_AMOUNTS = {"cpu": "600m", "memory": "1200Mi"}
+_GUARANTEED = {"requests": _AMOUNTS, "limits": _AMOUNTS}
 
 _FINGERPRINTS = {"Disabled": "none", "Enabled": "all", "EnabledExclusiveResources": "exclusive"}
 _MODES = {"Periodic": "periodic", "Events": "events", "PeriodicAndEvents": "periodic_and_events"}
@@ -35,41 +49,128 @@ _INFORMERS = {"Shared": "shared", "Dedicated": "dedicated"}
 _DETECTIONS = {"Relaxed": "relaxed", "Aggressive": "aggressive"}
 
 
-@dataclass(frozen=True)
-class OperatorSettings:
-    """What an operator was asked for, as the recipe has it: options, and pools as parse_pools()
-    takes them."""
+def _term(terms: Mapping[str, Any], where: str) -> Callable[[Any], Any]:
+    """What a word of the operator's means here."""
 
-    options: Mapping[str, Any]
-    pools: Sequence[Obj] = field(default_factory=list)
+    def convert(value: Any) -> Any:
+        if value not in terms:
+            key = where.rpartition(".")[2]
+            raise _wrong(where, f"{key} is {str(value)[:40]!r}, and not one of {', '.join(terms)}")
+        return terms[value]
+
+    return convert
+
+
+def _seconds(where: str) -> Callable[[Any], int]:
+    """A duration in whole seconds, upwards: none becomes 0 that is not."""
+
+    def convert(value: Any) -> int:
+        try:
+            return -int(-duration_s(value) // 1)
+        except ValueError as error:
+            raise _wrong(where, f"{where.rpartition('.')[2]}: {error}") from None
+
+    return convert
+
+
+def _word(option: str, terms: Mapping[str, Any], where: str) -> MappedField:
+    return MappedField(option, _term(terms, where))
+
+
+OPERATOR_FIELDS: Fields = {
+    "imageSpec": MappedField("rte_image"),
+    "logLevel": ReadField(),
+    "nodeGroups": ReadField(),
+    "podExcludes": MappedField("pod_excludes"),
+}
+GROUP_FIELDS: Fields = {
+    "poolName": ReadField(),
+    "machineConfigPoolSelector": ReadField(),
+    "disablePodsFingerprinting": MappedField("fingerprint", lambda off: "none" if off else None),
+    "config.podsFingerprinting": _word("fingerprint", _FINGERPRINTS, "config.podsFingerprinting"),
+    "config.infoRefreshMode": _word("refresh_mode", _MODES, "config.infoRefreshMode"),
+    "config.infoRefreshPause": _word("paused", _SWITCH, "config.infoRefreshPause"),
+    "config.infoRefreshPeriod": MappedField("refresh_seconds", _seconds("config.infoRefreshPeriod")),
+    "config.tolerations": MappedField("tolerations"),
+    "annotations": ReadField(),
+}  # fmt: skip
+SCHEDULER_FIELDS: Fields = {
+    "imageSpec": MappedField("scheduler_image"),
+    "logLevel": ReadField(),
+    "schedulerName": MappedField("scheduler_name"),
+    "cacheResyncPeriod": MappedField("cache_resync_seconds", _seconds("cacheResyncPeriod")),
+    "cacheResyncDebug": _word("cache_resync_debug", _DUMPS, "cacheResyncDebug"),
+    "cacheResyncDetection": _word("cache_resync_detection", _DETECTIONS, "cacheResyncDetection"),
+    "schedulerInformer": _word("scheduler_informer", _INFORMERS, "schedulerInformer"),
+    "preemptionMode": _word("preemption", _SWITCH, "preemptionMode"),
+    "replicas": ReadField(),
+    "scoringStrategy.type": MappedField("scoring_strategy"),
+    "scoringStrategy.resources": MappedField("scoring_resources"),
+}
+# What each says that sets nothing.
+_OPERATOR_DEFAULTS: Mapping[str, Any] = {"topology_api_enabled": True}
+_GROUP_DEFAULTS: Mapping[str, Any] = {
+    "fingerprint": "exclusive",
+    "refresh_mode": "periodic",
+    "paused": False,
+    "refresh_seconds": 10,
+}
+_SCHEDULER_DEFAULTS: Mapping[str, Any] = {
+    "scheduler_enabled": True,
+    "scheduler_name": "topo-aware-scheduler",
+    "cache_resync_seconds": 5,
+    "cache_resync_debug": True,
+    "cache_resync_detection": "relaxed",
+    "scheduler_informer": "auto",
+    "preemption": False,
+    "scheduler_replicas": 0,
+    "scoring_strategy": "LeastAllocated",
+}
+# Annotation -> what becomes of it, by its value where that is an option.
+_ANNOTATIONS: Fields = {
+    _API_OF_CLUSTER: MappedField(
+        "topology_api_enabled", lambda value: False if value == "cluster" else None
+    ),
+    _QOS: MappedField(
+        "resources.scheduler", lambda value: _GUARANTEED if value == "guaranteed" else None
+    ),
+    _PAUSED: UnmappedField("nothing is changed but by a run of the playbook", differs=True),
+    _POOLS_PER_TREE: UnmappedField("each pool has exporters of its own", differs=True),
+    _SELINUX: UnmappedField(
+        "exporters run with the SELinux type that the recipe's SecurityContextConstraints give", differs=True
+    ),
+}  # fmt: skip
+_OPERATORS_OWN = (".openshift.io/", ".openshift-kni.io/")
+_UNKNOWN = UnmappedField("it is not known here; it may be new in the operator")
 
 
 def settings_of(
     resources: Sequence[Any], machine_config_pools: Sequence[Obj], where: str
-) -> OperatorSettings:
+) -> ImportedOptions:
     """Of the operator's custom resources, one of each kind; lists (kind List) are opened.
 
     machine_config_pools: those of the cluster; where it has none, a group's pool is a NodePool of
     HyperShift. where: where the resources come from. Raises InvalidInput for what is not theirs.
     """
-    found = _by_kind(resources, where)
-    operator, scheduler = found.get(OPERATOR, {}), found.get(SCHEDULER, {})
-    options: Obj = {"scheduler_enabled": bool(scheduler)}
+    by_kind = _by_kind(resources, where)
+    found = MappedOptions({"scheduler_enabled": False, "log_level": "info"})
+    _read_levels(found, by_kind)
     pools: list[Obj] = []
-    if operator:
-        options |= _of_operator(operator)
-        groups = part(operator, "spec").get("nodeGroups") or []
-        pools = [
-            pool
-            for index, group in enumerate(groups)
-            for pool in _of_group(group, machine_config_pools, f"nodeGroups[{index}]")
-        ]
-    if scheduler:
-        options |= _of_scheduler(scheduler)
-    options["log_level"] = (
-        "debug" if "debug" in map(_level, filter(None, (operator, scheduler))) else "info"
-    )
-    return OperatorSettings(options, pools)
+    if operator := by_kind.get(OPERATOR):
+        found.options |= _OPERATOR_DEFAULTS
+        spec, own = spec_of(operator), replace(found, prefix=f"{OPERATOR}: ")
+        map_fields(spec, OPERATOR_FIELDS, into=own)
+        _read_annotations(own, operator)
+        for index, group in enumerate(spec.get("nodeGroups") or []):
+            pools += _read_group(own, group, machine_config_pools, f"nodeGroups[{index}]")
+    if scheduler := by_kind.get(SCHEDULER):
+        found.options |= _SCHEDULER_DEFAULTS
+        spec, own = spec_of(scheduler), replace(found, prefix=f"{SCHEDULER}: ")
+        map_fields(spec, SCHEDULER_FIELDS, into=own)
+        _read_annotations(own, scheduler)
+        if "replicas" in spec:
+            _read_replicas(own, int(spec["replicas"]))
+    return ImportedOptions.of("numa", [found], found.options, pools)
 
 
 def _by_kind(resources: Sequence[Any], where: str) -> dict[str, Obj]:
@@ -91,26 +192,71 @@ def _by_kind(resources: Sequence[Any], where: str) -> dict[str, Obj]:
     return found
 
 
-def _of_operator(operator: Obj) -> Obj:
-    spec, annotations = part(operator, "spec"), _annotations(operator)
-    options: Obj = {"topology_api_enabled": annotations.get(_API_OF_CLUSTER) != "cluster"}
-    if spec.get("imageSpec"):
-        options["rte_image"] = str(spec["imageSpec"])
-    if spec.get("podExcludes"):
-        options["pod_excludes"] = [dict(entry) for entry in spec["podExcludes"]]
-    return options
+def _read_levels(found: MappedOptions, by_kind: Mapping[str, Obj]) -> None:
+    """One level for all pods: the one that says more."""
+    levels = {
+        kind: _term(_LEVELS, f"{kind}.logLevel")(spec_of(each)["logLevel"])
+        for kind, each in by_kind.items()
+        if "logLevel" in spec_of(each)
+    }
+    for kind in sorted(levels, key=lambda each: levels[each] != "debug"):
+        replace(found, prefix=f"{kind}: ").take("logLevel", "log_level", levels[kind])
 
 
-def _of_group(group: Any, machine_config_pools: Sequence[Obj], where: str) -> list[Obj]:
+def _read_annotations(found: MappedOptions, resource: Mapping[str, Any]) -> None:
+    annotations = part(resource, "metadata", "annotations")
+    for name, value in annotations.items():
+        path, mapping = f"metadata.annotations.{name}", _ANNOTATIONS.get(name)
+        if isinstance(mapping, MappedField):
+            found.take(path, mapping.option, mapping.convert(value))
+        elif isinstance(mapping, UnmappedField):
+            found.drop(path, mapping)
+        elif any(own in name for own in _OPERATORS_OWN):
+            found.drop(path, _UNKNOWN)
+        else:
+            found.ignore(path, "the operator does not read it")
+
+
+def _read_replicas(found: MappedOptions, replicas: int) -> None:
+    """None at all is no scheduler."""
+    if replicas:
+        found.take("replicas", "scheduler_replicas", replicas)
+    else:
+        found.take("replicas", "scheduler_enabled", False)
+
+
+def _read_group(
+    found: MappedOptions, group: Any, machine_config_pools: Sequence[Obj], where: str
+) -> list[Obj]:
+    """The pools of a node group."""
     if not isinstance(group, Mapping):
         raise _wrong(where, "it is no object")
-    options = _of_group_config(group, where)
-    if group.get("poolName"):
-        names = [str(group["poolName"])]
-    else:
-        names = _selected(group.get("machineConfigPoolSelector"), machine_config_pools, where)
+    spec = spec_of({"spec": group})
+    own = replace(found, prefix=f"{found.prefix}{where}.", options=dict(_GROUP_DEFAULTS), takers={})
+    map_fields(spec, GROUP_FIELDS, into=own)
+    for name in spec.get("annotations") or {}:
+        own.drop(f"annotations.{name}", _annotation_of_group(name))
     source = "machine_config_pool" if machine_config_pools else "node_pool"
-    return [{"name": pool_name(name), source: name, "options": options} for name in names]
+    key, names = _pool_names(group, machine_config_pools, where)
+    own.taken[own.prefix + key] = f"{source} of pool {', '.join(map(pool_name, names))}"
+    if key == "poolName" and spec.get("machineConfigPoolSelector"):
+        own.ignore("machineConfigPoolSelector", "poolName says it")
+    return [{"name": pool_name(name), source: name, "options": own.options} for name in names]
+
+
+def _annotation_of_group(name: str) -> UnmappedField:
+    mapping = _ANNOTATIONS.get(name)
+    return mapping if isinstance(mapping, UnmappedField) else _UNKNOWN
+
+
+def _pool_names(
+    group: Mapping[str, Any], machine_config_pools: Sequence[Obj], where: str
+) -> tuple[str, list[str]]:
+    """The field that says which pools of the platform a group is, and their names."""
+    if group.get("poolName"):
+        return "poolName", [str(group["poolName"])]
+    selector = group.get("machineConfigPoolSelector")
+    return "machineConfigPoolSelector", _selected(selector, machine_config_pools, where)
 
 
 def _selected(selector: Any, machine_config_pools: Sequence[Obj], where: str) -> list[str]:
@@ -126,80 +272,6 @@ def _selected(selector: Any, machine_config_pools: Sequence[Obj], where: str) ->
     if not names:
         raise _wrong(where, "it selects no MachineConfigPool of this cluster")
     return names
-
-
-def _of_group_config(group: Mapping[str, Any], where: str) -> Obj:
-    config = part(group, "config")
-    options: Obj = {
-        "fingerprint": _term(config, "podsFingerprinting", _FINGERPRINTS, "exclusive", where),
-        "refresh_mode": _term(config, "infoRefreshMode", _MODES, "periodic", where),
-        "paused": _term(config, "infoRefreshPause", _SWITCH, False, where),
-        "refresh_seconds": _seconds(config, "infoRefreshPeriod", 10, where),
-    }
-    if group.get("disablePodsFingerprinting"):
-        options["fingerprint"] = "none"
-    if config.get("tolerations"):
-        options["tolerations"] = [dict(entry) for entry in config["tolerations"]]
-    return options
-
-
-def _of_scheduler(scheduler: Obj) -> Obj:
-    spec = part(scheduler, "spec")
-    options: Obj = {
-        "scheduler_name": str(spec.get("schedulerName") or "topo-aware-scheduler"),
-        "cache_resync_seconds": _seconds(spec, "cacheResyncPeriod", 5, SCHEDULER),
-        "cache_resync_debug": _term(spec, "cacheResyncDebug", _DUMPS, True, SCHEDULER),
-        "cache_resync_detection": _term(
-            spec, "cacheResyncDetection", _DETECTIONS, "relaxed", SCHEDULER
-        ),
-        "scheduler_informer": _term(spec, "schedulerInformer", _INFORMERS, "auto", SCHEDULER),
-        "preemption": _term(spec, "preemptionMode", _SWITCH, False, SCHEDULER),
-        "scheduler_replicas": int(spec.get("replicas") or 0),
-    }
-    if spec.get("imageSpec"):
-        options["scheduler_image"] = str(spec["imageSpec"])
-    if _annotations(scheduler).get(_QOS) == "guaranteed":
-        options["resources"] = {"scheduler": {"requests": _GUARANTEED, "limits": _GUARANTEED}}
-    return {**options, **_of_scoring(part(spec, "scoringStrategy"))}
-
-
-def _of_scoring(scoring: Mapping[str, Any]) -> Obj:
-    if not scoring:
-        return {}
-    return {
-        "scoring_strategy": str(scoring.get("type") or "LeastAllocated"),
-        "scoring_resources": [dict(entry) for entry in scoring.get("resources") or []],
-    }
-
-
-def _level(resource: Obj) -> str:
-    return str(_term(part(resource, "spec"), "logLevel", _LEVELS, "info", resource["kind"]))
-
-
-def _annotations(resource: Obj) -> Mapping[str, str]:
-    return part(resource, "metadata", "annotations")
-
-
-def _term(
-    spec: Mapping[str, Any], key: str, terms: Mapping[str, Any], default: Any, where: str
-) -> Any:
-    """What a word of the operator's means here."""
-    value = spec.get(key)
-    if value is None or value == "":
-        return default
-    if value not in terms:
-        raise _wrong(where, f"{key} is {str(value)[:40]!r}, and not one of {', '.join(terms)}")
-    return terms[value]
-
-
-def _seconds(spec: Mapping[str, Any], key: str, default: int, where: str) -> int:
-    """A duration in whole seconds, upwards: none becomes 0 that is not."""
-    if spec.get(key) is None:
-        return default
-    try:
-        return -int(-duration_s(spec[key]) // 1)
-    except ValueError as error:
-        raise _wrong(where, f"{key}: {error}") from None
 
 
 def _wrong(where: str, why: str) -> InvalidInput:

@@ -12,16 +12,22 @@ from collections.abc import Mapping
 from typing import Any
 
 from .._json import part
-from .driver_fields import DRIVER_FIELDS, take_driver_image
+from .driver_fields import DRIVER_FIELDS, DRIVER_SWITCHES, read_driver
 from .field_mapping import (
+    EnabledField,
     Fields,
-    JoinedField,
     MappedField,
     MappedOptions,
+    ReadField,
+    SkippedField,
+    Switches,
     UnmappedField,
     environment,
+    given_fields,
     image_reference,
     map_fields,
+    switched_off,
+    unless_on,
 )
 
 # Where the operands of the operator are states of the recipe: its part -> state, option of the image.
@@ -32,34 +38,36 @@ _COMPONENTS = {
     "dcgmExporter": ("monitoring", "exporter_image"),
     "migManager": ("mig", "mig_image"),
 }
-# What the toolkit is told by its environment is an option here.
+# What the toolkit is told by its environment is an option here; of two for one, the operator heeds the first.
 _TOOLKIT_OPTIONS = {
     "CONTAINERD_CONFIG": "runtime_config",
     "CRIO_CONFIG": "runtime_config",
     "RUNTIME_CONFIG": "runtime_config",
+    "RUNTIME_DROP_IN_CONFIG": "runtime_drop_in",
     "RUNTIME_DROP_IN_CONFIG_HOST_PATH": "runtime_drop_in",
     "CONTAINERD_SOCKET": "runtime_socket",
     "RUNTIME_SOCKET": "runtime_socket",
     "CONTAINERD_RUNTIME_CLASS": "runtime_class",
 }
+_IMAGE_KEYS = ("repository", "image", "version")
 _RESOURCE_TAINT = "nvidia.com/gpu"
 _DEFAULT_DRIVER_DIR = "/run/nvidia/driver"
 
-_ALWAYS = UnmappedField("the recipe always deploys it", differs=True, harmless=(True,))
 _LABELS = UnmappedField("pods have the recipe's labels and annotations")
 _SANDBOX = UnmappedField("the recipe serves containers, not virtual machines")
 _SIDECAR = UnmappedField(
     "its kernel modules stay with the driver's pod until that is exchanged; then they go"
 )
+_NO_IMAGE = UnmappedField(
+    "repository, image and version make an image together, and one is missing"
+)
 _MONITOR = UnmappedField("the recipe's ServiceMonitor has an interval and labels, no more")
 
 
 def _component(name: str) -> dict[str, Any]:
-    state, option = _COMPONENTS[name]
+    state, _option = _COMPONENTS[name]
     return {
-        f"{name}.repository": JoinedField(option),
-        f"{name}.image": JoinedField(option),
-        f"{name}.version": JoinedField(option),
+        **{f"{name}.{key}": ReadField() for key in _IMAGE_KEYS},
         f"{name}.imagePullPolicy": UnmappedField(
             "images are pulled where they are not there", differs=True, harmless=("IfNotPresent",)
         ),
@@ -81,7 +89,7 @@ FIELDS: Fields = {
         "each node says itself which runtime it has", differs=True, harmless=("containerd", "crio", "docker")
     ),
     "operator.use_ocp_driver_toolkit": UnmappedField(
-        "where OpenShift has a Driver Toolkit it is used", differs=True, harmless=(True, False)
+        "where OpenShift has a Driver Toolkit it is used", differs=True, harmless=(True,)
     ),
     "operator": UnmappedField("there is no operator any more", differs=True),
     "daemonsets.tolerations": MappedField(
@@ -99,23 +107,23 @@ FIELDS: Fields = {
     "daemonsets.annotations": _LABELS,
     "daemonsets.podSecurityContext": UnmappedField("pods have the recipe's security context"),
     "driver.enabled": MappedField("driver_enabled"),
-    "driver.useNvidiaDriverCRD": JoinedField("pools, from objects of kind NVIDIADriver"),
+    "driver.useNvidiaDriverCRD": ReadField(),
     "driver.virtualTopology": UnmappedField("virtual GPUs are not what the recipe serves"),
     **{f"driver.{name}": mapping for name, mapping in DRIVER_FIELDS.items()},
     "toolkit.enabled": MappedField("toolkit_enabled"),
     "toolkit.installDir": MappedField("toolkit_install_dir"),
     **_component("toolkit"),
-    "toolkit.env": JoinedField("runtime_config, runtime_drop_in, runtime_socket, env.runtime_hook"),
+    "toolkit.env": ReadField(),
     "cdi.enabled": MappedField("device_list_strategy", lambda on: None if on else ["envvar"]),
-    "cdi.default": UnmappedField("it has no effect in the operator either", harmless=(True, False)),
+    "cdi.default": SkippedField("it has no effect in the operator either"),
     "cdi.nriPluginEnabled": UnmappedField("devices come by CDI, not by NRI", harmless=(False,)),
-    "devicePlugin.enabled": _ALWAYS,
+    "devicePlugin.enabled": MappedField("device_plugin_enabled", unless_on),
     "devicePlugin.config": UnmappedField(
         "its ConfigMap is not read: give time_slicing_replicas or mps_replicas, by pools where nodes differ"
     ),
     "devicePlugin.mps.root": UnmappedField("MPS keeps its pipes in /run/nvidia/mps", harmless=("/run/nvidia/mps",)),
     **_component("devicePlugin"),
-    "gfd.enabled": _ALWAYS,
+    "gfd.enabled": MappedField("feature_discovery_enabled", unless_on),
     **_component("gfd"),
     "mig.strategy": MappedField("mig_strategy"),
     "migManager.enabled": UnmappedField(
@@ -131,25 +139,25 @@ FIELDS: Fields = {
     "dcgmExporter.serviceMonitor.interval": MappedField("monitoring_interval"),
     "dcgmExporter.serviceMonitor.additionalLabels": MappedField("monitoring_labels"),
     "dcgmExporter.serviceMonitor.enabled": UnmappedField(
-        "there is one where the cluster knows ServiceMonitors", differs=True, harmless=(True, False)
+        "there is one where the cluster knows ServiceMonitors", differs=True, harmless=(True,)
     ),
     "dcgmExporter.serviceMonitor": _MONITOR,
     "dcgmExporter.service": UnmappedField(
         "the exporter's Service is reached in the cluster",
-        harmless=({"internalTrafficPolicy": "Cluster"},),
+        harmless=({"internalTrafficPolicy": "Cluster"}, {"type": "ClusterIP"}),
     ),
     **_component("dcgmExporter"),
     "dcgmExporter": UnmappedField("the exporter has the recipe's settings"),
     "hostPaths.kubeletRootDir": MappedField("kubelet_root"),
     "hostPaths.rootFS": UnmappedField("the host's files are those below /", harmless=("/",)),
-    "hostPaths.driverInstallDir": JoinedField("driver_install_dir"),
+    "hostPaths.driverInstallDir": ReadField(),
     "dcgm": UnmappedField("the exporter has DCGM in itself; nothing listens on port 5555"),
     "gds": _SIDECAR,
     "gdrcopy": _SIDECAR,
     "nodeStatusExporter": UnmappedField("labels of nodes and the record say how each stands", differs=True),
     "validator": UnmappedField("the recipe's own proofs say what works", differs=True),
     "psa": UnmappedField("the namespace always allows privileged pods", differs=True, harmless=({"enabled": True},)),
-    "psp": UnmappedField("Kubernetes has no PodSecurityPolicy any more"),
+    "psp": SkippedField("Kubernetes has no PodSecurityPolicy any more"),
     "sandboxWorkloads": _SANDBOX,
     "vgpuManager": _SANDBOX,
     "vgpuDeviceManager": _SANDBOX,
@@ -161,54 +169,110 @@ FIELDS: Fields = {
 }  # fmt: skip
 
 
+# Parts for virtual machines are on by default and act only with sandboxWorkloads.
+SWITCHES: Switches = {
+    "driver": EnabledField(besides=("useNvidiaDriverCRD",)),
+    **{f"driver.{name}": switch for name, switch in DRIVER_SWITCHES.items()},
+    "toolkit": EnabledField(),
+    "devicePlugin": EnabledField(),
+    "gfd": EnabledField(),
+    "migManager": EnabledField(),
+    "dcgm": EnabledField(),
+    "dcgmExporter": EnabledField(),
+    "dcgmExporter.hpcJobMapping": EnabledField(default=False),
+    "dcgmExporter.serviceMonitor": EnabledField(default=False),
+    "gds": EnabledField(default=False),
+    "gdrcopy": EnabledField(default=False),
+    "nodeStatusExporter": EnabledField(default=False),
+    "sandboxWorkloads": EnabledField(default=False),
+}
+_SANDBOXED = tuple(
+    name for name, mapping in FIELDS.items() if mapping is _SANDBOX and name != "sandboxWorkloads"
+)
+_NO_SANDBOX = "the operator does not use it without sandboxWorkloads.enabled"
+_OF_DRIVERS = "objects of kind NVIDIADriver say it, and the operator heeds them alone"
+
+
+def reads_drivers(spec: Mapping[str, Any]) -> bool:
+    """Whether the operator goes by objects of kind NVIDIADriver."""
+    return bool(part(spec, "driver").get("useNvidiaDriverCRD"))
+
+
 def policy_options(spec: Mapping[str, Any]) -> MappedOptions:
     """What a ClusterPolicy's spec says, as options of all nodes."""
-    spec = _parts_in_use(spec)
-    found = map_fields(spec, FIELDS)
-    take_driver_image(found, part(spec, "driver"), "driver.")
+    found = MappedOptions()
+    spec = _without_unread(spec, found)
+    map_fields(spec, FIELDS, switches=SWITCHES, into=found)
+    driver = _used(spec, "driver")
+    read_driver(found, driver, "driver.")
+    if driver.get("useNvidiaDriverCRD") is False:
+        found.ignore("driver.useNvidiaDriverCRD", "the options say it for all nodes")
     for name, (_state, option) in _COMPONENTS.items():
-        if reference := image_reference(part(spec, name)):
-            found.options[option] = reference
-    _take_toolkit(found, part(spec, "toolkit").get("env"))
-    _take_driver_directory(found, spec)
+        _read_image(found, name, _used(spec, name), option)
+    _read_toolkit(found, _used(spec, "toolkit").get("env"))
+    _read_driver_directory(found, spec)
     return found
 
 
-def _parts_in_use(spec: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The spec without what says nothing: parts for virtual machines, which are on by default and act
-    only with sandboxWorkloads, and the driver's fields where NVIDIADrivers say them."""
+def _without_unread(spec: Mapping[str, Any], found: MappedOptions) -> Mapping[str, Any]:
+    """The spec without the parts that the operator does not look at because of other parts, which are
+    noted."""
+    unread = {}
     if not part(spec, "sandboxWorkloads").get("enabled"):
-        spec = {name: value for name, value in spec.items() if FIELDS.get(name) is not _SANDBOX}
-    driver = part(spec, "driver")
-    if driver.get("useNvidiaDriverCRD"):
-        kept = {name: driver[name] for name in ("enabled", "useNvidiaDriverCRD") if name in driver}
-        spec = {**spec, "driver": kept}
-    return spec
+        unread = dict.fromkeys(_SANDBOXED, _NO_SANDBOX)
+    spec = _without(spec, unread, found)
+    if not reads_drivers(spec):
+        return spec
+    driver = {name: each for name, each in spec["driver"].items() if name != "useNvidiaDriverCRD"}
+    for path, _value in given_fields({"driver": driver}, FIELDS):
+        found.ignore(path, _OF_DRIVERS)
+    return {**spec, "driver": {"useNvidiaDriverCRD": True}}
 
 
-def _take_toolkit(found: MappedOptions, entries: Any) -> None:
-    for name, value in (environment(entries) or {}).items():
-        option = _TOOLKIT_OPTIONS.get(name, f"env.runtime_hook.{name}")
-        if option.startswith("env."):
-            found.take("toolkit.env", "env.runtime_hook", {name: value})
+def _without(
+    spec: Mapping[str, Any], unread: Mapping[str, str], found: MappedOptions
+) -> Mapping[str, Any]:
+    gone = {name: spec[name] for name in unread if name in spec}
+    for path, _value in given_fields(gone, FIELDS):
+        found.ignore(path, unread[path.partition(".")[0]])
+    return {name: value for name, value in spec.items() if name not in gone}
+
+
+def _used(spec: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    """A part of the spec without what has no effect, as it is switched off."""
+    return {
+        key: value
+        for key, value in part(spec, name).items()
+        if not switched_off(f"{name}.{key}", spec, SWITCHES)
+    }
+
+
+def _read_image(found: MappedOptions, name: str, component: Mapping[str, Any], option: str) -> None:
+    given = [key for key in _IMAGE_KEYS if component.get(key)]
+    reference = image_reference(component)
+    for key in given:
+        if reference:
+            found.take(f"{name}.{key}", option, reference)
         else:
-            found.options[option] = value
+            found.drop(f"{name}.{key}", _NO_IMAGE)
 
 
-def _take_driver_directory(found: MappedOptions, spec: Mapping[str, Any]) -> None:
+def _read_toolkit(found: MappedOptions, entries: Any) -> None:
+    given = environment(entries) or {}
+    for name in sorted(given, key=lambda each: [*_TOOLKIT_OPTIONS, each].index(each)):
+        option = _TOOLKIT_OPTIONS.get(name)
+        value = given[name] if option else {name: given[name]}
+        found.take(f"toolkit.env.{name}", option or "env.runtime_hook", value)
+
+
+def _read_driver_directory(found: MappedOptions, spec: Mapping[str, Any]) -> None:
     """The directory means the host's driver where the operator deploys none."""
     path = "hostPaths.driverInstallDir"
     given = part(spec, "hostPaths").get("driverInstallDir")
     if not given:
         return
     if part(spec, "driver").get("enabled") is False:
-        found.options["driver_install_dir"] = str(given)
+        found.take(path, "driver_install_dir", str(given))
     else:
-        found.taken.pop(path, None)
-        found.drop(
-            path,
-            UnmappedField(
-                f"the driver's files are in {_DEFAULT_DRIVER_DIR}", harmless=(_DEFAULT_DRIVER_DIR,)
-            ),
-            given,
-        )
+        there = f"the driver's files are in {_DEFAULT_DRIVER_DIR}"
+        found.drop(path, UnmappedField(there, harmless=(_DEFAULT_DRIVER_DIR,)), given)

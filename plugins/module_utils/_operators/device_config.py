@@ -16,15 +16,19 @@ from typing import Any
 from .._json import Obj, part
 from .._nodes.pools import pool_name
 from .field_mapping import (
+    EnabledField,
     FieldMapping,
     Fields,
     ImportedOptions,
-    JoinedField,
     MappedField,
     MappedOptions,
+    ReadField,
+    Switches,
     UnmappedField,
-    joined_rows,
     map_fields,
+    spec_of,
+    switched_off,
+    unless_on,
 )
 
 GROUP = "amd.com"
@@ -61,7 +65,7 @@ def _driver_packages(url: Any) -> str | None:
 _DRIVER: Mapping[str, FieldMapping] = {
     "enable": MappedField("driver_enabled"),
     "version": MappedField("driver_version"),
-    "image": JoinedField("driver_repository, driver_build_repository"),
+    "image": ReadField(),
     "imageRegistrySecret": _SECRET,
     "tolerations": _TOLERATIONS,
     "amdgpuInstallerRepoURL": MappedField("driver_build_packages", _driver_packages),
@@ -81,21 +85,21 @@ _DRIVER: Mapping[str, FieldMapping] = {
 }  # fmt: skip
 
 FIELDS: Fields = {
-    "selector": JoinedField("node_selector, or the selector of a pool"),
+    "selector": ReadField(),
     **{f"driver.{name}": mapping for name, mapping in _DRIVER.items()},
     "commonConfig.imageRegistrySecrets": MappedField(
         "image_pull_secrets", lambda secrets: [str(each["name"]) for each in secrets]
     ),
     "commonConfig": UnmappedField("the recipe has no such helpers", differs=True),
-    "devicePlugin.enableDevicePlugin": UnmappedField("the recipe always deploys it", differs=True, harmless=(True,)),
-    "devicePlugin.enableNodeLabeller": UnmappedField("the recipe always deploys it", differs=True, harmless=(True,)),
+    "devicePlugin.enableDevicePlugin": MappedField("device_plugin_enabled", unless_on),
+    "devicePlugin.enableNodeLabeller": MappedField("labeller_enabled", unless_on),
     "devicePlugin.devicePluginImage": MappedField("device_plugin_image"),
     "devicePlugin.nodeLabellerImage": MappedField("labeller_image"),
     "devicePlugin.devicePluginImagePullPolicy": _PULL,
     "devicePlugin.nodeLabellerImagePullPolicy": _PULL,
     "devicePlugin.devicePluginTolerations": _TOLERATIONS,
     "devicePlugin.nodeLabellerTolerations": _TOLERATIONS,
-    "devicePlugin.devicePluginArguments": JoinedField("resource_naming_strategy"),
+    "devicePlugin.devicePluginArguments": ReadField(),
     "devicePlugin.nodeLabellerArguments": MappedField("labeller_labels", lambda given: [*map(str, given)]),
     "devicePlugin.kubeletSocketPath": MappedField(
         "kubelet_root", lambda path: str(path).removesuffix("/device-plugins")
@@ -121,7 +125,7 @@ FIELDS: Fields = {
     ),
     "metricsExporter.rbacConfig": _SECURED,
     "metricsExporter.prometheus.serviceMonitor.enable": UnmappedField(
-        "there is one where the cluster knows ServiceMonitors", differs=True, harmless=(True, False)
+        "there is one where the cluster knows ServiceMonitors", differs=True, harmless=(True,)
     ),
     "metricsExporter.prometheus.serviceMonitor.interval": MappedField("monitoring_interval"),
     "metricsExporter.prometheus.serviceMonitor.labels": MappedField("monitoring_labels"),
@@ -135,41 +139,132 @@ FIELDS: Fields = {
 }  # fmt: skip
 
 
+SWITCHES: Switches = {
+    # What is kept from loading by the labeller, also where the operator has no driver.
+    "driver": EnabledField("enable", besides=("blacklist", "driverType")),
+    "driver.upgradePolicy": EnabledField("enable"),
+    "metricsExporter": EnabledField("enable", default=False),
+    "metricsExporter.rbacConfig": EnabledField("enable", default=False),
+    "metricsExporter.prometheus.serviceMonitor": EnabledField("enable", default=False),
+    "configManager": EnabledField("enable", default=False),
+    "draDriver": EnabledField("enable", default=False),
+    "testRunner": EnabledField("enable", default=False),
+    "remediationWorkflow": EnabledField("enable", default=False),
+}
+# What a DeviceConfig says that sets nothing, where the recipe has it otherwise.
+_DEFAULTS: Mapping[str, Any] = {"driver_enabled": True, "exporter_enabled": False}
+# The way to an image is the same for all nodes, and so is how a Service is monitored.
+_OF_ALL_NODES = ("driver_build", "monitoring_interval", "monitoring_labels")
+# Where a build is on, each pool has one, also where there is no driver to build.
+_ELSE_OF_THE_FIRST = ("driver_build_repository",)
+_TAGGED = UnmappedField(
+    "the operator adds a tag to it itself, and it has one: name images in driver_images"
+)
+_STRATEGY = "resource_naming_strategy"
+_ARGUMENTS = "devicePlugin.devicePluginArguments"
+
+
 def device_settings(resources: Sequence[Mapping[str, Any]]) -> ImportedOptions:
     """Of one DeviceConfig, or several, each of which is a pool then."""
-    parts = [_part(each, named=len(resources) > 1) for each in resources]
-    if len(parts) == 1:
-        spec, found = resources[0].get("spec") or {}, parts[0]
-        selector = dict(part(spec, "selector"))
-        if selector and selector != _DEFAULT_SELECTOR:
-            found.options["node_selector"] = selector
-        return ImportedOptions("amd-gpu", found.options, [], *joined_rows(parts))
-    pools: list[Obj] = [
-        {
-            "name": pool_name(str(each["metadata"]["name"])),
-            "selector": {"matchLabels": dict(part(each, "spec", "selector"))},
-            "options": mapped.options,
-        }
-        for each, mapped in zip(resources, parts, strict=True)
+    return _of_several(resources) if len(resources) > 1 else _of_one(resources[0])
+
+
+def _of_one(resource: Mapping[str, Any]) -> ImportedOptions:
+    found, selector = _read(resource, ""), dict(part(resource, "spec", "selector"))
+    if selector == _DEFAULT_SELECTOR:
+        found.ignore("selector", "the recipe goes by this label, too")
+    elif selector:
+        found.take("selector", "node_selector", selector)
+    return ImportedOptions.of("amd-gpu", [found], found.options)
+
+
+def _of_several(resources: Sequence[Mapping[str, Any]]) -> ImportedOptions:
+    names = _names(resources)
+    parts = [
+        _read(each, f"DeviceConfig {name}: ") for each, name in zip(resources, names, strict=True)
     ]
-    return ImportedOptions("amd-gpu", {}, pools, *joined_rows(parts))
-
-
-def _part(resource: Mapping[str, Any], *, named: bool) -> MappedOptions:
-    spec = part(resource, "spec")
-    prefix = f"DeviceConfig {resource['metadata']['name']}: " if named else ""
-    found = map_fields(spec, FIELDS, prefix)
-    driver = part(spec, "driver")
-    if driver.get("image"):
-        # What the operator has built is there; what is not, is built into the same repository.
-        found.options |= {
-            "driver_repository": str(driver["image"]),
-            "driver_build_repository": str(driver["image"]),
-            "driver_build": True,
+    selectors = [dict(part(each, "spec", "selector")) or _DEFAULT_SELECTOR for each in resources]
+    _tell_of_all_nodes(parts)
+    common = _common([each.options for each in parts])
+    pools: list[Obj] = []
+    for resource, name, selector, found in zip(resources, names, selectors, parts, strict=True):
+        pool = pool_name(name)
+        if part(spec_of(resource), "selector"):
+            found.taken[f"{found.prefix}selector"] = (
+                f"hardware_labels, and the selector of pool {pool}"
+            )
+        options = {
+            key: value
+            for key, value in found.options.items()
+            if key not in _OF_ALL_NODES and common.get(key) != value
         }
-    # The operator installs a driver unless it is told not to.
-    found.options.setdefault("driver_enabled", True)
-    arguments = part(spec, "devicePlugin", "devicePluginArguments")
-    if strategy := arguments.get("resource_naming_strategy"):
-        found.options["resource_naming_strategy"] = str(strategy)
+        pools.append({"name": pool, "selector": {"matchLabels": selector}, "options": options})
+    # A node that none of them selects has nothing of the operator's.
+    common["hardware_labels"] = [
+        each for index, each in enumerate(selectors) if each not in selectors[:index]
+    ]
+    return ImportedOptions.of("amd-gpu", parts, common, pools)
+
+
+def _names(resources: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Of each its own, with its namespace where another one has the same."""
+    metadata = [part(each, "metadata") for each in resources]
+    names = [str(each["name"]) for each in metadata]
+    return [
+        f"{each.get('namespace', '')}/{name}" if names.count(name) > 1 else name
+        for each, name in zip(metadata, names, strict=True)
+    ]
+
+
+def _common(options: Sequence[Mapping[str, Any]]) -> Obj:
+    """The options that all of them have alike, and those that cannot differ."""
+    first = options[0]
+    found = {
+        name: value
+        for name, value in first.items()
+        if all(name in each and each[name] == value for each in options)
+    }
+    for name in (*_OF_ALL_NODES, *_ELSE_OF_THE_FIRST):
+        value = next((each[name] for each in options if name in each), None)
+        if value is not None:
+            found[name] = value
     return found
+
+
+def _tell_of_all_nodes(parts: Sequence[MappedOptions]) -> None:
+    """What is one value for all nodes is that of the first that says it; the others are lost."""
+    for name in _OF_ALL_NODES:
+        saying = [each for each in parts if name in each.options]
+        for other in saying[1:]:
+            if other.options[name] != saying[0].options[name]:
+                path = other.takers[name]
+                other.taken.pop(path, None)
+                other.dropped[path] = (
+                    f"{name} is one value for all nodes, and {saying[0].takers[name]} says it"
+                )
+
+
+def _read(resource: Mapping[str, Any], prefix: str) -> MappedOptions:
+    spec = spec_of(resource)
+    found = MappedOptions(dict(_DEFAULTS), prefix)
+    map_fields(spec, FIELDS, switches=SWITCHES, into=found)
+    image = str(part(spec, "driver").get("image") or "")
+    if image and not switched_off("driver.image", spec, SWITCHES):
+        _read_driver_image(found, image)
+    for name, value in part(spec, *_ARGUMENTS.split(".")).items():
+        if name == _STRATEGY:
+            found.take(f"{_ARGUMENTS}.{name}", _STRATEGY, str(value))
+        else:
+            found.drop(f"{_ARGUMENTS}.{name}", _MINE)
+    return found
+
+
+def _read_driver_image(found: MappedOptions, image: str) -> None:
+    """What the operator has built is there; what is not, is built into the same repository."""
+    path = "driver.image"
+    if ":" in image.rpartition("/")[2]:
+        found.drop(path, _TAGGED)
+        return
+    for option in ("driver_repository", "driver_build_repository"):
+        found.take(path, option, image)
+    found.take(path, "driver_build", True)

@@ -13,30 +13,31 @@ from collections.abc import Mapping
 from typing import Any
 
 from .field_mapping import (
+    EnabledField,
     Fields,
-    JoinedField,
     MappedField,
     MappedOptions,
+    ReadField,
+    Switches,
     UnmappedField,
     environment,
 )
 
-_IMAGE = "driver_image, or driver_repository with driver_version or driver_branch"
+_IMAGE = "driver"
+# By which an image is named, in this order.
+_IMAGE_KEYS = ("repository", "image", "version")
 _PROBE = UnmappedField("the driver's startup probe is the recipe's; it has no other")
-_GUEST = UnmappedField("virtual GPUs are not what the recipe serves")
 _IN_IMAGE = (
     "the driver's container gets no files of a ConfigMap; driver_build makes an image that has them"
 )
 
 DRIVER_FIELDS: Fields = {
     "usePrecompiled": MappedField("driver_precompiled"),
-    "useOpenKernelModules": MappedField(
-        "driver_kernel_module_type", lambda value: "open" if value else None
-    ),
+    "useOpenKernelModules": ReadField(),
     "kernelModuleType": MappedField("driver_kernel_module_type"),
-    "repository": JoinedField(_IMAGE),
-    "image": JoinedField(_IMAGE),
-    "version": JoinedField(_IMAGE),
+    "repository": ReadField(),
+    "image": ReadField(),
+    "version": ReadField(),
     "imagePullPolicy": UnmappedField(
         "images are pulled where they are not there", differs=True, harmless=("IfNotPresent",)
     ),
@@ -63,30 +64,66 @@ DRIVER_FIELDS: Fields = {
     "certConfig": UnmappedField(_IN_IMAGE),
     "kernelModuleConfig": UnmappedField(_IN_IMAGE),
     "secretEnv": UnmappedField("no Secret becomes the driver's environment"),
-    "licensingConfig": _GUEST,
+    "licensingConfig": UnmappedField(
+        "virtual GPUs are not what the recipe serves",
+        harmless=({"nlsEnabled": True}, {"nlsEnabled": False}),
+    ),
 }
+DRIVER_SWITCHES: Switches = {"rdma": EnabledField(default=False)}
 
 
-def take_driver_image(found: MappedOptions, driver: Mapping[str, Any], prefix: str = "") -> None:
-    """Add what repository, image and version of a driver mean: a digest names an image, anything
-    else the first part of a tag that ends with the operating system."""
-    path, version = _path(driver), str(driver.get("version") or "")
-    folder, _slash, name = path.rpartition("/")
-    if version.startswith("sha256:"):
-        found.options["driver_image"] = f"{path}@{version}"
+def read_driver(found: MappedOptions, driver: Mapping[str, Any], at: str = "") -> None:
+    """Add what fields of a driver mean together. at: what its fields are below."""
+    _read_modules(found, driver, at)
+    given = {key: str(driver[key]) for key in _IMAGE_KEYS if driver.get(key)}
+    if reference := _whole_reference(given):
+        for key in given:
+            found.take(f"{at}{key}", "driver_image", reference)
         return
-    if name not in ("", "driver"):
-        found.taken.pop(f"{prefix}image", None)
-        found.dropped[f"{prefix}image"] = (
-            f"driver images are called driver here, and this one {name}; name yours in driver_images"
+    folder, _slash, name = given.get("image", "").rpartition("/")
+    if name not in ("", _IMAGE):
+        other = UnmappedField(
+            f"driver images are called {_IMAGE} here, and this one {name}; name yours in driver_images"
         )
+        for key in given:
+            found.drop(f"{at}{key}", other)
         return
-    if folder:
-        found.options["driver_repository"] = folder
-    if version:
-        branch = bool(driver.get("usePrecompiled"))
-        found.options["driver_branch" if branch else "driver_version"] = version
+    _read_parts(found, driver, given, folder, at)
 
 
-def _path(driver: Mapping[str, Any]) -> str:
-    return "/".join(filter(None, (str(driver.get(key) or "") for key in ("repository", "image"))))
+def _read_parts(
+    found: MappedOptions, driver: Mapping[str, Any], given: Mapping[str, str], folder: str, at: str
+) -> None:
+    """Repository, image and version where the system of the node completes the tag. folder: of the
+    image's own name."""
+    repository = "/".join(filter(None, (given.get("repository", ""), folder)))
+    if repository:
+        for key, is_part in (("repository", "repository" in given), ("image", bool(folder))):
+            if is_part:
+                found.take(f"{at}{key}", "driver_repository", repository)
+    if "image" in given and not folder:
+        found.ignore(f"{at}image", f"driver images are called {_IMAGE} here, too")
+    if "version" in given:
+        option = "driver_branch" if driver.get("usePrecompiled") else "driver_version"
+        found.take(f"{at}version", option, given["version"])
+
+
+def _read_modules(found: MappedOptions, driver: Mapping[str, Any], at: str) -> None:
+    """The older of two fields for one thing counts where the newer one is not set."""
+    path, wanted = f"{at}useOpenKernelModules", driver.get("useOpenKernelModules")
+    if wanted is None:
+        return
+    if driver.get("kernelModuleType"):
+        found.ignore(path, f"{at}kernelModuleType says it, and the operator heeds that alone")
+    else:
+        found.take(path, "driver_kernel_module_type", "open" if wanted else None)
+
+
+def _whole_reference(given: Mapping[str, str]) -> str:
+    """The reference of an image that is named whole, by a digest or by nothing but image; "" where
+    the system of the node completes it."""
+    image, version = given.get("image", ""), given.get("version", "")
+    if image and version.startswith("sha256:"):
+        return "/".join(filter(None, (given.get("repository", ""), f"{image}@{version}")))
+    is_whole = given.keys() == {"image"} and (":" in image.rpartition("/")[2] or "@" in image)
+    return image if is_whole else ""

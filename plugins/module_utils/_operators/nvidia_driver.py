@@ -9,32 +9,46 @@ Fields: api/nvidia/v1alpha1 of NVIDIA/gpu-operator, v26.7.0.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 from .._json import Obj, part
 from .._nodes.pools import pool_name
-from .driver_fields import DRIVER_FIELDS, take_driver_image
+from .driver_fields import DRIVER_FIELDS, DRIVER_SWITCHES, read_driver
 from .field_mapping import (
+    EnabledField,
     Fields,
-    JoinedField,
     MappedField,
     MappedOptions,
+    ReadField,
+    Switches,
     UnmappedField,
+    given_fields,
+    join_values,
     map_fields,
+    spec_of,
 )
 
-_POOL = "the selector of a pool"
+KIND = "NVIDIADriver"
+_POOL = "selector of pool "
 _SIDECAR = UnmappedField(
     "its kernel modules stay with the driver's pod until that is exchanged; then they go"
 )
 _LABELS = UnmappedField("pods have the recipe's labels and annotations")
+_GUEST = "virtual GPUs are not what the recipe serves"
+_TERMS = (
+    "a pool has one selector of labels, and this has more: its nodes get no driver, unless you give"
+    " pools with the nodes of its terms yourself"
+)
+_REQUIRED = "nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution"
 
 FIELDS: Fields = {
     **DRIVER_FIELDS,
-    "default": JoinedField("the options of all nodes"),
-    "driverType": UnmappedField("virtual GPUs are not what the recipe serves", harmless=("gpu",)),
-    "nodeSelector": JoinedField(_POOL),
-    "nodeAffinity": JoinedField(_POOL),
+    "default": ReadField(),
+    "driverType": UnmappedField(_GUEST, harmless=("gpu",)),
+    "nodeSelector": ReadField(),
+    _REQUIRED: ReadField(),
+    "nodeAffinity": UnmappedField("it prefers nodes, which no DaemonSet does"),
     "tolerations": MappedField("tolerations"),
     "priorityClassName": MappedField("priority_class"),
     "labels": _LABELS,
@@ -42,41 +56,107 @@ FIELDS: Fields = {
     "podSecurityContext": UnmappedField("the driver's pod has the recipe's security context"),
     "gds": _SIDECAR,
     "gdrcopy": _SIDECAR,
-    "virtualTopologyConfig": UnmappedField("virtual GPUs are not what the recipe serves"),
+    "virtualTopologyConfig": UnmappedField(_GUEST),
+}  # fmt: skip
+SWITCHES: Switches = {
+    **DRIVER_SWITCHES,
+    "gds": EnabledField(default=False),
+    "gdrcopy": EnabledField(default=False),
+}
+# What the recipe has where a driver says nothing.
+UNSET: Mapping[str, Any] = {
+    "driver_enabled": True,
+    "driver_image": "",
+    "driver_kernel_module_type": "auto",
+    "driver_precompiled": False,
+    "driver_repository": "nvcr.io/nvidia",
+    "env": {},
+    "image_pull_secrets": [],
+    "priority_class": "system-node-critical",
+    "resources": {},
+    "tolerations": [],
 }
 
 
-def driver_pool(resource: Mapping[str, Any]) -> tuple[MappedOptions, Obj | None]:
-    """What one NVIDIADriver says, and its pool as parse_pools() takes it; None for that of all nodes."""
-    spec, name = part(resource, "spec"), str(resource["metadata"]["name"])
-    prefix = f"NVIDIADriver {name}: "
-    found = map_fields(spec, FIELDS, prefix)
-    take_driver_image(found, spec, prefix)
-    selector = _selector(spec, found, prefix)
-    if selector is None:
-        return found, None
-    return found, {"name": pool_name(name), "selector": selector, "options": found.options}
+@dataclass(frozen=True)
+class DriverResource:
+    """One NVIDIADriver."""
 
+    resource: Mapping[str, Any]
 
-def _selector(spec: Mapping[str, Any], found: MappedOptions, prefix: str) -> Obj | None:
-    """Which nodes it is for: labels, and the one term of an affinity."""
-    expressions = _expressions(part(spec, "nodeAffinity"))
-    if spec.get("nodeAffinity") and not expressions:
-        found.taken.pop(f"{prefix}nodeAffinity", None)
-        found.dropped[f"{prefix}nodeAffinity"] = (
-            "a pool has one selector: give pools with the nodes of its terms yourself"
-        )
-    labels = part(spec, "nodeSelector")
-    if not labels and not expressions:
-        return None
-    return {
-        **({"matchLabels": dict(labels)} if labels else {}),
-        **({"matchExpressions": expressions} if expressions else {}),
-    }
+    @property
+    def name(self) -> str:
+        """The object's."""
+        return str(self.resource["metadata"]["name"])
 
+    @property
+    def spec(self) -> Obj:
+        """What it asks for."""
+        return spec_of(self.resource)
 
-def _expressions(affinity: Mapping[str, Any]) -> list[Any]:
-    """The expressions of the one term that an affinity requires; none where it has several terms."""
-    required = part(affinity, "requiredDuringSchedulingIgnoredDuringExecution")
-    terms = required.get("nodeSelectorTerms") or []
-    return list(terms[0].get("matchExpressions") or []) if len(terms) == 1 else []
+    @property
+    def prefix(self) -> str:
+        """Of its fields' names as they are shown."""
+        return f"{KIND} {self.name}: "
+
+    @property
+    def selector(self) -> Obj | None:
+        """Which nodes it is for, by labels and the one term of an affinity; None for those that no
+        other one selects."""
+        labels = part(self.spec, "nodeSelector")
+        expressions = [each for term in self._terms for each in term.get("matchExpressions") or ()]
+        if not labels and not expressions:
+            return None
+        return {
+            **({"matchLabels": dict(labels)} if labels else {}),
+            **({"matchExpressions": expressions} if expressions else {}),
+        }
+
+    @property
+    def why_not(self) -> str:
+        """Why nothing of it can be had; "" where it can."""
+        if self.spec.get("driverType", "gpu") != "gpu":
+            return _GUEST
+        by_field = any(term.get("matchFields") for term in self._terms)
+        return _TERMS if by_field or len(self._terms) > 1 else ""
+
+    @property
+    def _terms(self) -> list[Obj]:
+        return list(part(self.spec, *_REQUIRED.split(".")).get("nodeSelectorTerms") or [])
+
+    def read_into(self, found: MappedOptions) -> None:
+        """What it says, into options that there are already."""
+        found = replace(found, prefix=self.prefix)
+        map_fields(self.spec, FIELDS, switches=SWITCHES, into=found)
+        read_driver(found, self.spec)
+        if "default" in self.spec:
+            found.ignore("default", "it is for the nodes that no other one selects")
+
+    def read_pool(self, beside: Mapping[str, Any]) -> tuple[MappedOptions, Obj]:
+        """What it says, and its pool. beside: the options of all nodes, to whose mappings and lists
+        its own are added."""
+        found = MappedOptions(prefix=self.prefix)
+        self.read_into(found)
+        name = pool_name(self.name)
+        for path in ("nodeSelector", _REQUIRED):
+            if part(self.spec, *path.split(".")):
+                found.taken[self.prefix + path] = f"{_POOL}{name}"
+        options = {
+            option: join_values(beside.get(option), value)
+            for option, value in found.options.items()
+        }
+        return found, {"name": name, "selector": self.selector, "options": options}
+
+    def left_out(self, why: str) -> MappedOptions:
+        """All that it says as lost, for one reason."""
+        found = MappedOptions(prefix=self.prefix)
+        for path, _value in given_fields(self.spec, FIELDS):
+            found.drop(path, UnmappedField(why))
+        return found
+
+    def unread(self, why: str) -> MappedOptions:
+        """All that it says as what the operator does not read either."""
+        found = MappedOptions(prefix=self.prefix)
+        for path, _value in given_fields(self.spec, FIELDS):
+            found.ignore(path, why)
+        return found

@@ -31,7 +31,11 @@ def repository() -> Repository:
             ["_rmd/reconcile_run.py", "_states/apply.py", "_cluster/planning.py"],
             "_numa/|_operators/|_upgrades/",
         ),
-        ("numa/test_placement.py", ["_numa/numa_config.py", "_recipes/render.py"], "_operators/"),
+        (
+            "numa/test_placement.py",
+            ["_numa/numa_config.py", "_recipes/render.py"],
+            "_operators/operator_",
+        ),
         (
             "test_upgrade.py",
             ["_upgrades/upgrade_run.py", "_upgrades/fleet_exchange.py"],

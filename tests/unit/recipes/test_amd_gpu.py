@@ -154,3 +154,9 @@ def test_dashboard_and_alerts_ask_for_series_of_the_exporters_list() -> None:
     offered = {field.lower() for field in config["GPUConfig"]["Fields"]}
     assert len(asked) > 6
     assert asked <= offered
+
+
+def test_what_something_else_does_is_left_out() -> None:
+    rendering = RENDER(device_plugin_enabled=False, labeller_enabled=False, exporter_enabled=False)
+    assert names(rendering, "DaemonSet") == set()
+    assert not rendering.states["device_plugin_validation"].proofs

@@ -61,6 +61,17 @@ def test_toolkit_preinstalled(nvidia_gpu: Any) -> None:
     )
 
 
+def test_a_device_plugin_and_labels_of_one_s_own(nvidia_gpu: Any) -> None:
+    rendering = nvidia_gpu(device_plugin_enabled=False, feature_discovery_enabled=False)
+    there = set(names(nvidia_gpu(), "DaemonSet")) - set(names(rendering, "DaemonSet"))
+    assert there == {"nvidia-device-plugin", "gpu-feature-discovery"}
+    assert [proof.kind for proof in rendering.states["device_plugin"].proofs] == ["rollout"]
+    assert not rendering.states["device_plugin_validation"].proofs
+    # Feature discovery and MPS read what the device plugin reads.
+    assert rendering.one("ConfigMap", "nvidia-device-plugin")
+    assert "gpu-feature-discovery" in names(nvidia_gpu(device_plugin_enabled=False), "DaemonSet")
+
+
 def test_driver_and_toolkit_preinstalled_leaves_nothing_to_wait_for(nvidia_gpu: Any) -> None:
     rendering = nvidia_gpu(driver_enabled=False, toolkit_enabled=False)
     assert not any(

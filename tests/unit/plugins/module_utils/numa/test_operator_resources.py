@@ -106,7 +106,7 @@ def test_all_that_both_say() -> None:
     assert found.pools == [
         {"name": "worker-cnf", "machine_config_pool": "worker-cnf", "options": options},
         {
-            "name": "worker-with-a-very-l",
+            "name": "worker-with-a-fb636a",
             "machine_config_pool": "worker-with-a-very-long-name",
             "options": options,
         },
@@ -142,6 +142,47 @@ def test_fingerprints_of_v1alpha1_are_switched_off_for_a_group() -> None:
     assert pool["options"]["fingerprint"] == "none"
 
 
+def test_no_replicas_are_no_scheduler() -> None:
+    found = settings_of([scheduler(replicas=0)], [], "x")
+    assert found.options["scheduler_enabled"] is False
+    assert found.taken["NUMAResourcesScheduler: replicas"] == "scheduler_enabled"
+
+
+def test_one_level_is_for_all_pods_and_the_one_that_says_more_counts() -> None:
+    found = settings_of([operator(logLevel="Normal"), scheduler(logLevel="Debug")], [], "x")
+    assert found.options["log_level"] == "debug"
+    assert "NUMAResourcesOperator: logLevel" in found.dropped
+
+
+def test_annotations_are_named_and_so_is_what_is_not_known() -> None:
+    made = operator(
+        nodeGroups=[{"poolName": "a", "annotations": {"config.node.openshift-kni.io/new": "1"}}]
+    )
+    made["metadata"]["annotations"] = {
+        "config.numa-operator.openshift.io/nrt-api-definition": "cluster",
+        "config.numa-operator.openshift.io/pause-reconciliation": "enabled",
+        "config.numa-operator.openshift.io/later": "1",
+        "example.com/team": "a",
+    }
+    found = settings_of([made, scheduler(spread="new")], [], "x")
+    at, group = "NUMAResourcesOperator: metadata.annotations.", "nodeGroups[0].annotations."
+    assert found.dropped.keys() == {
+        f"{at}config.numa-operator.openshift.io/later",
+        f"NUMAResourcesOperator: {group}config.node.openshift-kni.io/new",
+        "NUMAResourcesScheduler: spread",
+    }
+    assert found.differs.keys() == {f"{at}config.numa-operator.openshift.io/pause-reconciliation"}
+    assert found.same == {f"{at}example.com/team": "the operator does not read it"}
+    assert found.taken[f"{at}config.numa-operator.openshift.io/nrt-api-definition"] == (
+        "topology_api_enabled"
+    )
+
+
+def test_two_groups_of_long_names_that_begin_alike_are_two_pools() -> None:
+    groups = [{"poolName": f"production-workers-numa-{each}"} for each in ("east", "west")]
+    assert len(parse_pools(settings_of([operator(nodeGroups=groups)], [], "x").pools)) == 2
+
+
 @pytest.mark.parametrize(
     ("resources", "why"),
     [
@@ -168,7 +209,15 @@ def test_nonsense_is_refused(resources: list[Any], why: str) -> None:
 
 @pytest.mark.parametrize(
     ("name", "ours"),
-    [("Worker_CNF", "worker-cnf"), ("0-1-x", "x"), ("9", "pool"), ("a" * 19 + "-b", "a" * 19)],
+    [
+        ("worker-cnf", "worker-cnf"),
+        ("Worker_CNF", "worker-cnf-c8ce71"),
+        ("0-1-x", "x-b8c3dd"),
+        ("9", "pool-19581e"),
+        ("a" * 20, "a" * 20),
+        ("a" * 19 + "-b", "aaaaaaaaaaaaa-3a7c63"),
+    ],
 )
 def test_names_of_pools_are_dns_labels_of_20_characters(name: str, ours: str) -> None:
     assert pool_name(name) == ours
+    assert parse_pools([{"name": ours, "selector": {"matchLabels": {"a": "b"}}}])

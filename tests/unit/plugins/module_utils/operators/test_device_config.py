@@ -8,29 +8,23 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import yaml
+import pytest
 
 from ansible_collections.hardware.enablement.plugins.module_utils._interface.bundle import (
     read_bundle,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils._nodes.pools import parse_pools
 from ansible_collections.hardware.enablement.plugins.module_utils._operators.device_config import (
-    FIELDS,
     device_settings,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._operators.field_mapping import (
     ImportedOptions,
-    MappedField,
-    mapping_of,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils._recipes.loading.load import load
-from ansible_collections.hardware.enablement.plugins.module_utils._recipes.loading.options import (
-    resolve,
+from ansible_collections.hardware.enablement.plugins.module_utils._operators.settings_trial import (
+    refusal,
 )
 
 Obj = dict[str, Any]
 RECIPE = Path(__file__).parents[5] / "recipes" / "amd-gpu"
-KNOWN = yaml.safe_load(Path(__file__).with_name("amd_gpu_operator_fields.yml").read_text())
 
 
 def config(name: str = "one", **spec: Any) -> Obj:
@@ -39,24 +33,11 @@ def config(name: str = "one", **spec: Any) -> Obj:
 
 
 def found(*resources: Obj) -> ImportedOptions:
-    """What they are, checked as the options and pools of the recipe."""
+    """What they are; the recipe can be enabled so."""
     settings = device_settings(resources)
-    recipe = load(read_bundle(RECIPE), "amd-gpu")
-    resolve(recipe, settings.options)
-    for pool in parse_pools(settings.pools):
-        resolve(recipe, pool.options, complete=False)
+    if refused := refusal(read_bundle(RECIPE), "amd-gpu", settings.options, settings.pools):
+        raise refused
     return settings
-
-
-def test_every_field_has_its_mapping_and_every_option_is_the_recipe_s() -> None:
-    known = KNOWN["DeviceConfig"]
-    assert [path for path in known if mapping_of(path, FIELDS) is None] == []
-    parts = {".".join(path.split(".")[:count]) for path in known for count in range(1, 5)}
-    assert [path for path in FIELDS if path not in parts] == []
-    options = load(read_bundle(RECIPE), "amd-gpu").options
-    for path, mapping in FIELDS.items():
-        if isinstance(mapping, MappedField):
-            assert mapping.option.partition(".")[0] in options, path
 
 
 def test_one_is_options_of_all_nodes() -> None:
@@ -83,7 +64,9 @@ def test_one_is_options_of_all_nodes() -> None:
                 "enable": True,
                 "port": 5000,
                 "serviceType": "NodePort",
-                "prometheus": {"serviceMonitor": {"interval": "15s", "honorLabels": True}},
+                "prometheus": {
+                    "serviceMonitor": {"enable": True, "interval": "15s", "honorLabels": True}
+                },
             },
             testRunner={"enable": False, "image": "t"},
         )
@@ -118,16 +101,105 @@ def test_one_is_options_of_all_nodes() -> None:
 def test_several_are_pools() -> None:
     settings = found(
         config("old", selector={"a": "1"}, driver={"enable": False}),
-        config("new", selector={"a": "2"}, driver={"version": "30.20.1"}),
+        config("new", selector={"a": "2"}, driver={"version": "30.20.1", "image": "r.io/amdgpu"}),
     )
-    assert settings.options == {}
+    # Nodes that neither selects have nothing of the operator's.
+    assert settings.options == {
+        "driver_build": True,
+        "driver_build_repository": "r.io/amdgpu",
+        "exporter_enabled": False,
+        "hardware_labels": [{"a": "1"}, {"a": "2"}],
+    }
     assert [(pool["name"], pool["selector"], pool["options"]) for pool in settings.pools] == [
         ("old", {"matchLabels": {"a": "1"}}, {"driver_enabled": False}),
-        ("new", {"matchLabels": {"a": "2"}}, {"driver_enabled": True, "driver_version": "30.20.1"}),
+        (
+            "new",
+            {"matchLabels": {"a": "2"}},
+            {
+                "driver_enabled": True,
+                "driver_repository": "r.io/amdgpu",
+                "driver_version": "30.20.1",
+            },
+        ),
     ]
     assert "DeviceConfig old: driver.enable" in settings.taken
 
 
 def test_the_operator_s_own_selector_is_the_recipe_s() -> None:
     selector = {"feature.node.kubernetes.io/amd-gpu": "true"}
-    assert found(config(selector=selector)).options == {"driver_enabled": True}
+    settings = found(config(selector=selector, driver={"enable": False}))
+    assert settings.options == {"driver_enabled": False, "exporter_enabled": False}
+    assert settings.same == {"selector": "the recipe goes by this label, too"}
+
+
+def test_several_that_are_called_alike_are_told_apart_by_their_namespaces() -> None:
+    alike = [config("gpus", selector={"a": each}, driver={"enable": False}) for each in "12"]
+    for index, each in enumerate(alike):
+        each["metadata"]["namespace"] = f"team-{index}"
+    settings = found(*alike)
+    assert len({pool["name"] for pool in settings.pools}) == 2
+    assert "DeviceConfig team-1/gpus: driver.enable" in settings.taken
+
+
+def test_what_is_one_value_for_all_nodes_is_said_by_the_first() -> None:
+    monitors = [
+        config(
+            name,
+            selector={"a": name},
+            driver={"enable": False},
+            metricsExporter={
+                "enable": True,
+                "prometheus": {"serviceMonitor": {"enable": True, "interval": interval}},
+            },
+        )
+        for name, interval in (("one", "15s"), ("two", "20s"))
+    ]
+    settings = found(*monitors)
+    assert settings.options["monitoring_interval"] == "15s"
+    path = "prometheus.serviceMonitor.interval"
+    assert settings.dropped == {
+        f"DeviceConfig two: metricsExporter.{path}": "monitoring_interval is one value for all nodes, and"
+        f" DeviceConfig one: metricsExporter.{path} says it"
+    }
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ({"driver": {"image": "registry.example.com/amdgpu"}}, {"driver": {"enable": False}}),
+        ({"devicePlugin": {"enableDevicePlugin": False}}, {}),
+        ({"devicePlugin": {"enableNodeLabeller": False}}, {"devicePlugin": {"nodeLabellerImage": "l:2"}}),
+        ({"metricsExporter": {"enable": True, "image": "e:1"}}, {"metricsExporter": {"enable": True}}),
+        ({"metricsExporter": {"enable": True}}, {"metricsExporter": {"enable": False}}),
+        ({"devicePlugin": {"devicePluginTolerations": [{"operator": "Exists"}]}}, {}),
+        ({"commonConfig": {"imageRegistrySecrets": [{"name": "pull"}]}}, {}),
+    ],
+)  # fmt: skip
+def test_what_two_say_differently_is_what_enable_takes(one: Obj, other: Obj) -> None:
+    off = {"driver": {"enable": False}}
+    found(
+        config("a", selector={"a": "1"}, **{**off, **one}),
+        config("b", selector={"a": "2"}, **{**off, **other}),
+    )
+
+
+def test_a_device_plugin_that_is_switched_off_is_not_deployed() -> None:
+    plugins = {"enableDevicePlugin": False, "enableNodeLabeller": False}
+    settings = found(config(driver={"enable": False}, devicePlugin=plugins))
+    assert settings.options == {
+        "device_plugin_enabled": False,
+        "driver_enabled": False,
+        "exporter_enabled": False,
+        "labeller_enabled": False,
+    }
+
+
+def test_a_driver_of_which_nobody_says_where_its_images_are_is_refused_before_it_is_written() -> (
+    None
+):
+    for driver in ({}, {"image": "r.io/amdgpu:mine"}):
+        settings = device_settings([config(driver=driver)])
+        assert settings.dropped.keys() == {f"driver.{name}" for name in driver}
+        refused = refusal(read_bundle(RECIPE), "amd-gpu", settings.options, settings.pools)
+        assert refused is not None
+        assert "name where images are (driver_repository" in refused.todo

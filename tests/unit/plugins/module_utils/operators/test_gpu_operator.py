@@ -9,36 +9,26 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from ansible_collections.hardware.enablement.plugins.module_utils._errors import InvalidInput
 from ansible_collections.hardware.enablement.plugins.module_utils._interface.bundle import (
     read_bundle,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils._nodes.pools import parse_pools
-from ansible_collections.hardware.enablement.plugins.module_utils._operators import (
-    cluster_policy,
-    nvidia_driver,
-)
-from ansible_collections.hardware.enablement.plugins.module_utils._operators.field_mapping import (
-    JoinedField,
-    MappedField,
-    UnmappedField,
-    mapping_of,
-)
 from ansible_collections.hardware.enablement.plugins.module_utils._operators.gpu_operator import (
     ImportedOptions,
     gpu_settings,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils._recipes.loading.load import load
-from ansible_collections.hardware.enablement.plugins.module_utils._recipes.loading.options import (
-    resolve,
+from ansible_collections.hardware.enablement.plugins.module_utils._operators.nvidia_driver import (
+    UNSET,
 )
+from ansible_collections.hardware.enablement.plugins.module_utils._operators.settings_trial import (
+    refusal,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.loading.load import load
 
 Obj = dict[str, Any]
 RECIPES = Path(__file__).parents[5] / "recipes"
-KNOWN = yaml.safe_load(Path(__file__).with_name("gpu_operator_fields.yml").read_text())
-TABLES = {"ClusterPolicy": cluster_policy.FIELDS, "NVIDIADriver": nvidia_driver.FIELDS}
+BY_DRIVERS = {"useNvidiaDriverCRD": True}
 
 
 def policy(**spec: Any) -> Obj:
@@ -63,34 +53,12 @@ def driver(name: str, **spec: Any) -> Obj:
 
 
 def found(*resources: Obj) -> ImportedOptions:
-    """What they are, checked as the options and pools of the recipe."""
+    """What they are; the recipe can be enabled so."""
     settings = gpu_settings(resources, "a test")
-    recipe = load(read_bundle(RECIPES / "nvidia-gpu"), "nvidia-gpu")
-    resolve(recipe, settings.options)
-    for pool in parse_pools(settings.pools):
-        resolve(recipe, pool.options, complete=False)
+    bundle = read_bundle(RECIPES / "nvidia-gpu")
+    if refused := refusal(bundle, "nvidia-gpu", settings.options, settings.pools):
+        raise refused
     return settings
-
-
-@pytest.mark.parametrize("kind", TABLES)
-def test_every_field_that_the_operator_knows_has_its_fate(kind: str) -> None:
-    assert [path for path in KNOWN[kind] if mapping_of(path, TABLES[kind]) is None] == []
-
-
-@pytest.mark.parametrize("kind", TABLES)
-def test_no_table_speaks_of_a_field_that_is_not_there(kind: str) -> None:
-    known = set(KNOWN[kind])
-    parts = {".".join(path.split(".")[:count]) for path in known for count in range(1, 5)}
-    assert [path for path in TABLES[kind] if path not in parts] == []
-
-
-@pytest.mark.parametrize("kind", TABLES)
-def test_each_option_is_one_of_the_recipe(kind: str) -> None:
-    recipe = load(read_bundle(RECIPES / "nvidia-gpu"), "nvidia-gpu")
-    for path, mapping in TABLES[kind].items():
-        if isinstance(mapping, MappedField):
-            assert mapping.option.partition(".")[0] in recipe.options, path
-        assert isinstance(mapping, (MappedField, JoinedField, UnmappedField))
 
 
 def test_a_policy_as_helm_makes_it() -> None:
@@ -174,7 +142,7 @@ def test_drivers_of_their_own_are_pools_and_the_policy_s_driver_does_not_count()
     }
     assert settings.pools == [
         {
-            "name": "old-gpus",
+            "name": "old-gpus-aac0c0",
             "selector": {"matchLabels": {"a": "b"}},
             "options": {
                 "driver_repository": "nvcr.io/nvidia",
@@ -192,11 +160,137 @@ def test_an_affinity_of_one_term_is_a_pool_and_one_of_several_is_said() -> None:
         required = {
             "requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [*terms]}
         }
-        return found(policy(), driver("x", version="1", nodeAffinity=required))
+        drivers = [driver("x", version="1", nodeAffinity=required), driver("rest", default=True)]
+        return found(policy(driver=BY_DRIVERS), *drivers)
 
     assert chosen(term).pools[0]["selector"] == term
-    assert "NVIDIADriver x: nodeAffinity" in chosen(term, term).dropped
+    # Nothing of it is anywhere, and least of all on the nodes that no driver selects.
+    assert chosen(term, term).dropped.keys() == {
+        "NVIDIADriver x: version",
+        "NVIDIADriver x: nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution",
+    }
+    assert chosen(term, term).options == {"driver_enabled": True}
     assert chosen(term, term).pools == []
+
+
+def test_a_node_that_no_driver_selects_gets_none() -> None:
+    settings = found(
+        policy(driver={**BY_DRIVERS, "enabled": True, "version": "1"}),
+        driver("a", version="570", nodeSelector={"a": "b"}),
+    )
+    assert settings.options == {"driver_enabled": False}
+    assert settings.pools[0]["options"] == {"driver_enabled": True, "driver_version": "570"}
+    assert "get no driver" in settings.differs["driver.useNvidiaDriverCRD"]
+    assert settings.same.keys() == {"driver.enabled", "driver.version"}
+
+
+def test_without_any_driver_of_their_own_no_node_gets_one() -> None:
+    assert found(policy(driver=BY_DRIVERS)).options == {"driver_enabled": False}
+
+
+def test_drivers_that_the_policy_does_not_go_by_are_nothing() -> None:
+    settings = found(policy(), driver("a", version="570", nodeSelector={"a": "b"}))
+    assert (settings.options, settings.pools) == ({}, [])
+    assert "NVIDIADriver a: version" in settings.same
+
+
+def test_long_names_that_begin_alike_stay_apart() -> None:
+    names = ["production-cluster-a100-east", "production-cluster-a100-west"]
+    drivers = [driver(each, nodeSelector={"a": each}) for each in names]
+    one, other = (pool["name"] for pool in found(policy(driver=BY_DRIVERS), *drivers).pools)
+    assert one != other
+    assert len(one) == len(other) == 20
+
+
+def test_a_pool_has_what_all_nodes_have_and_nothing_of_the_other_driver() -> None:
+    settings = found(
+        policy(
+            driver=BY_DRIVERS,
+            toolkit={"env": [{"name": "B", "value": "2"}], "imagePullSecrets": ["one"]},
+        ),
+        driver("rest", default=True, usePrecompiled=True, version="570", imagePullSecrets=["two"]),
+        driver("own", version="580.1", nodeSelector={"a": "b"}, env=[{"name": "A", "value": "1"}]),
+    )
+    assert settings.options == {
+        "driver_enabled": True,
+        "driver_precompiled": True,
+        "driver_branch": "570",
+        "env": {"runtime_hook": {"B": "2"}},
+        "image_pull_secrets": ["one", "two"],
+    }
+    assert settings.pools[0]["options"] == {
+        "driver_precompiled": False,
+        "driver_version": "580.1",
+        "env": {"runtime_hook": {"B": "2"}, "driver": {"A": "1"}},
+        "image_pull_secrets": ["one"],
+    }
+
+
+def test_what_a_driver_of_its_own_leaves_open_is_the_recipe_s() -> None:
+    options = load(read_bundle(RECIPES / "nvidia-gpu"), "nvidia-gpu").options
+    assert {name: options[name].default for name in UNSET} == UNSET
+
+
+@pytest.mark.parametrize(
+    "drivers",
+    [[driver("a"), driver("b")], [driver("a", default=True), driver("b", default=True)]],
+)
+def test_two_drivers_for_the_same_nodes_are_refused_as_by_the_operator(drivers: list[Obj]) -> None:
+    with pytest.raises(InvalidInput) as caught:
+        found(policy(driver=BY_DRIVERS), *drivers)
+    assert caught.value.why == "a and b of kind NVIDIADriver are both for the nodes of no other"
+
+
+def test_virtual_gpus_have_no_driver_here() -> None:
+    guest = driver("a", driverType="vgpu-host-manager", version="1", nodeSelector={"a": "b"})
+    settings = found(policy(driver=BY_DRIVERS), guest)
+    assert (settings.options, settings.pools) == ({"driver_enabled": False}, [])
+    assert "NVIDIADriver a: version" in settings.dropped
+
+
+def test_of_two_fields_for_one_option_the_operator_s_first_counts_and_the_other_is_said() -> None:
+    entries = {"RUNTIME_CONFIG": "/b", "CONTAINERD_CONFIG": "/a", "CONTAINERD_RUNTIME_CLASS": "y"}
+    settings = found(
+        policy(
+            operator={"runtimeClass": "x"},
+            toolkit={"env": [{"name": name, "value": value} for name, value in entries.items()]},
+            driver={"useOpenKernelModules": True, "kernelModuleType": "proprietary"},
+        )
+    )
+    assert settings.options == {
+        "runtime_class": "x",
+        "runtime_config": "/a",
+        "driver_kernel_module_type": "proprietary",
+    }
+    assert settings.dropped == {
+        "toolkit.env.RUNTIME_CONFIG": "runtime_config is one value here, and toolkit.env.CONTAINERD_CONFIG says it",
+        "toolkit.env.CONTAINERD_RUNTIME_CLASS": "runtime_class is one value here, and operator.runtimeClass says it",
+    }
+    assert "driver.useOpenKernelModules" in settings.same
+
+
+def test_what_is_switched_off_has_no_effect() -> None:
+    settings = found(
+        policy(
+            driver={"enabled": False, "version": "1", "imagePullSecrets": ["a"]},
+            devicePlugin={"enabled": False, "image": "r/p:1"},
+            gds={"image": "x"},
+        )
+    )
+    assert settings.options == {"driver_enabled": False, "device_plugin_enabled": False}
+    assert settings.same["driver.version"] == "the operator does not use it without driver.enabled"
+    assert settings.same["gds"] == "the operator does not use it without gds.enabled"
+    assert (settings.dropped, settings.differs) == ({}, {})
+
+
+def test_the_table_names_together_what_changes_nothing_for_one_reason() -> None:
+    table = found(policy(psp={"enabled": True}, cdi={"default": True, "enabled": True})).table()
+    assert table == [
+        "nvidia-gpu: 0 fields are taken, 0 have no counterpart, 0 are done otherwise, 3 change nothing",
+        "= psp: Kubernetes has no PodSecurityPolicy any more",
+        "= cdi.default: it has no effect in the operator either",
+        "= cdi.enabled: it is so here without being set, too",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -205,6 +299,7 @@ def test_an_affinity_of_one_term_is_a_pool_and_one_of_several_is_said() -> None:
         ({"image": "r/n/driver", "version": "1"}, {"driver_repository": "r/n", "driver_version": "1"}),
         ({"repository": "r/n", "image": "driver", "version": "sha256:0"}, {"driver_image": "r/n/driver@sha256:0"}),
         ({"repository": "r", "image": "my-driver", "version": "1"}, {}),
+        ({"image": "r/driver:580-ubuntu24.04"}, {"driver_image": "r/driver:580-ubuntu24.04"}),
     ],
 )  # fmt: skip
 def test_the_image_of_a_driver(given: Obj, options: Obj) -> None:
