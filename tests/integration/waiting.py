@@ -14,12 +14,19 @@ import pytest
 _PAUSE_S = 0.2
 
 
-def wait_until(condition: Callable[[], Any], what: str, *, seconds: float = 60) -> Any:
-    """What the condition returns as soon as that is true; the test fails after so many seconds."""
+def wait_until(
+    condition: Callable[[], Any],
+    what: str,
+    *,
+    seconds: float = 60,
+    instead: Callable[[], Any] = str,
+) -> Any:
+    """What the condition returns as soon as that is true; the test fails after so many seconds, with
+    what is there instead."""
     for _turn in _turns(seconds):
         if found := condition():
             return found
-    pytest.fail(f"not within {seconds:.0f} s: {what}")
+    pytest.fail(f"not within {seconds:.0f} s: {what} {instead()}".rstrip())
 
 
 def wait_until_none(left: Callable[[], Collection[Any]], what: str, *, seconds: float = 60) -> None:
