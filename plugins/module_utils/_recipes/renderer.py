@@ -117,7 +117,10 @@ class StateRenderer:
         complete += self._validators() if self._by_nodes else ()
         placed = [
             RenderedObject(
-                self._injected(inject.place, item), item.group_id, self._path(item.source)
+                self._injected(inject.place, item),
+                item.group_id,
+                self._path(item.source),
+                inject.own_affinity(item.manifest),
             )
             for item in complete
         ]

@@ -13,6 +13,7 @@ from typing import Any
 from ..._cluster.api_objects.kinds import builtin
 from ..._json import Obj
 from ..._nodes.groups import NodeGroup
+from ..._nodes.node_affinity import NodeAffinity
 from ..._nodes.taints import Taint
 from ..._proofs.proof import Proof
 
@@ -129,12 +130,14 @@ class RenderedObject:
     """One object, ready to be applied. group: id of the group that it was made for, "" where it is
     for all.
 
-    source: the file of the recipe that it came from.
+    source: the file of the recipe that it came from. affinity: which nodes its author wants the pods
+    of a DaemonSet on, of those that the recipe is for; None: on all.
     """
 
     manifest: Obj
     group: str
     source: str
+    affinity: NodeAffinity | None = None
 
 
 @dataclass(frozen=True)

@@ -51,6 +51,7 @@ def summarize(
         "causes": found,
         "problems": rows,
         "restarts_pending": _restarts(results),
+        "unwanted": _unwanted(results),
         "left": list(left),
         "unfinished": [],
         "rivals": [],
@@ -65,6 +66,21 @@ def summarize(
 def _restarts(results: Results) -> list[str]:
     """The nodes on which a pod still runs the version before."""
     return sorted({node for (node, _state), result in results.items() if result.restart_pending})
+
+
+def _unwanted(results: Results) -> list[dict[str, Any]]:
+    """What is ready on nodes although a DaemonSet of it is not for them: by state and reason, on how
+    many of the nodes."""
+    found = Counter(
+        (result.state, result.message)
+        for (node, _state), result in results.items()
+        if node and result.phase is Phase.READY and result.message and not result.restart_pending
+    )
+    totals = Counter(state for node, state in results if node)
+    return [
+        {"state": state, "nodes": count, "total": totals[state], "message": message}
+        for (state, message), count in sorted(found.items())
+    ]
 
 
 def _node_row(

@@ -13,6 +13,7 @@ from functools import partial
 from ..._cluster.api_objects.labels import AGENT_CONFIGURATION, fact_label
 from ..._nodes.facts import NodeFacts
 from ..._proofs.catalog import KINDS
+from ..._proofs.declaration import Scope
 from ..._proofs.evaluation import Observation, ProofTarget, ProofView, Siblings
 from ..._proofs.kinds.rollout import RESTART_PENDING
 from ..._proofs.snapshot import ClusterSnapshot
@@ -242,7 +243,8 @@ class Walker:
 
     def _prove(self, step: WalkStep, target: ProofTarget, *, holds: bool) -> Verdict:
         """Evaluate the proofs in order; the first one that does not pass decides."""
-        restart_pending = False
+        said = PASSED
+        is_served = target.node is None or step.plan.serves(target.group, target.node)
         view = ProofView(
             snapshot=self.snapshot,
             namespace=self.settings.namespace,
@@ -253,6 +255,8 @@ class Walker:
         for index, proof in step.plan.proofs_for(target.group):
             kind = KINDS[proof.kind]
             if not kind.counts_on(proof, target) or (holds and not kind.observed):
+                continue
+            if not is_served and kind.scope_of(proof) is Scope.NODE:
                 continue
             observation = Observation(
                 plan=step.plan,
@@ -266,8 +270,11 @@ class Walker:
             step.walk.take(observation)
             if not verdict.passed:
                 return verdict
-            restart_pending = restart_pending or verdict.reason == RESTART_PENDING
-        return Verdict(Outcome.PASS, RESTART_PENDING, RESTART_TEXT) if restart_pending else PASSED
+            if verdict.reason == RESTART_PENDING:
+                said = Verdict(Outcome.PASS, RESTART_PENDING, RESTART_TEXT)
+            elif verdict.message and said is PASSED:
+                said = verdict
+        return said
 
     def _judge(self, step: WalkStep, verdict: Verdict) -> Result:
         settings, plan = self.settings, step.plan
