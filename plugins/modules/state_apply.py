@@ -149,6 +149,10 @@ states:
       description: Files that were left out, and why.
       type: list
       elements: dict
+    left_alone:
+      description: Objects of somebody else that are used as they are, such as a CRD of a chart that was there before.
+      type: list
+      elements: dict
     kept:
       description: Objects that nothing wants and that stay all the same, and why.
       type: list
@@ -159,6 +163,10 @@ notes:
   returned: when something of the last state of a recipe with notes has changed
 release_role:
   description: The role that the recipe names, which gives back what is not in its objects, before these go.
+  type: str
+  returned: with O(state=absent)
+instance:
+  description: As what the recipe is enabled. A chart is called as its Chart.yaml says, whatever its folder is called.
   type: str
   returned: with O(state=absent)
 images:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from pathlib import PurePosixPath
 from typing import Any, ClassVar
 
@@ -96,6 +96,10 @@ class NumberedFormat(ChartFormat):
                 place = f"{self.chart.source}/{path}, line {line}"
                 raise TemplateError(path, line, where=place, why=f"there is no field {field}")
         return {"recipe": dot}
+
+    def definitions(self, variables: Mapping[str, Any], facts: RenderFacts) -> Set[str]:  # noqa: ARG002
+        """All: no values switch any of them off."""
+        return self._crds
 
     def is_affine(
         self, manifest: Obj, annotations: Mapping[str, str], variables: Mapping[str, Any]

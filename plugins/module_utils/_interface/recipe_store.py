@@ -6,6 +6,7 @@ and packed charts."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -65,23 +66,44 @@ class FileStore:
 
     def holds(self, name: str) -> bool:
         """Whether there is such a recipe."""
-        folder = self.path / name
+        if self._archives(name):
+            return True
+        folder = self._folder(name)
         files = folder.rglob("*.y*ml") if folder.is_dir() else ()
-        inside = (path.relative_to(folder).as_posix() for path in files)
-        return is_recipe(inside) or bool(self._archives(name))
+        return is_recipe(path.relative_to(folder).as_posix() for path in files)
 
     def read(self, name: str) -> dict[str, str]:
         """The texts of a recipe by their path inside its folder; hidden files do not count. Raises
         InvalidInput."""
         if archives := self._archives(name):
             return self._unpacked(name, archives)
-        folder = self.path / name
+        folder = self._folder(name)
         bundle: dict[str, str] = {}
         for path in sorted(folder.rglob("*")):
             inside = path.relative_to(folder).as_posix()
             if path.is_file() and is_of_recipe(inside):
                 bundle.update(_texts_of(path, inside))
         return bundle
+
+    def _folder(self, name: str) -> Path:
+        """The recipe's folder: the one of this name, else that of the chart which its Chart.yaml calls
+        so. Raises InvalidInput where several charts are."""
+        folder = self.path / name
+        if folder.exists():
+            return folder
+        called = re.compile(rf"^name:\s*([\"']?){re.escape(name)}\1\s*(#.*)?$", re.MULTILINE)
+        found = [
+            chart.parent
+            for chart in sorted(self.path.glob(f"*/{CHART_FILE}"))
+            if called.search(chart.read_text(encoding="utf-8", errors="replace"))
+        ]
+        if len(found) > 1:
+            raise InvalidInput(
+                f"there are several charts {name} in {self.path}",
+                why=f"{', '.join(each.name for each in found)} are called so in their {CHART_FILE}",
+                todo="name one of the folders",
+            )
+        return found[0] if found else folder
 
     def _archives(self, name: str) -> list[Path]:
         """The packed charts that are there instead of a folder: NAME.tgz, else NAME-VERSION.tgz."""

@@ -23,7 +23,8 @@ class Change:
 
     before: as it is. after: as it is (or, planned, would be) afterwards, with the API server's
     defaults; None for a deletion. note: what is worth telling. desired: what is applied for it; for
-    "restore", a merge patch. adopted: whether it was not ours before.
+    "restore", a merge patch. adopted: whether it was not ours before. theirs: whether it is somebody
+    else's, and stays so whatever of it differs.
     """
 
     key: ObjectKey
@@ -33,6 +34,7 @@ class Change:
     note: str = ""
     desired: Obj | None = None
     adopted: bool = False
+    theirs: bool = False
 
 
 def contains(live: Any, wanted: Any) -> bool:

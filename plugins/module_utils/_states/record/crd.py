@@ -241,6 +241,7 @@ def _schema() -> Obj:
     spec = object_of(
         "What was asked for.",
         recipe=_text("Name of the recipe."),
+        foundAs=_text("By what name the recipe's files are found, where that is not its own."),
         namespace=_text("Where the recipe's objects are."),
         options={
             "type": "object",

@@ -56,7 +56,8 @@ def make_spec(
         "resources": list(recipe.resources),
         "selector": [label_selector(labels) for labels in selector],
     }
-    where_there_are_any: Mapping[str, list[Any]] = {
+    where_there_are_any: Mapping[str, list[Any] | str] = {
+        "foundAs": recipe.found_as,
         "pools": [pool.to_spec(secret) for pool in pools],
         "taints": [taint.to_object() for taint in taints],
         "depends": [dependency.name for dependency in recipe.depends],
