@@ -141,7 +141,7 @@ class StatePlan:
     def serves(self, group: str, node: NodeFacts) -> bool:
         """Whether there is something of the state on a node of this group: all of its DaemonSets may
         be for others."""
-        daemonsets = self.daemonsets_for(group)
+        daemonsets = self.daemonsets_for(group) if self.groups.affinities else ()
         return not daemonsets or any(self.is_wanted(key, node) for key in daemonsets)
 
 

@@ -149,7 +149,7 @@ class Walker:
         """
         if all(self._ready(state, "") for state in states):
             return True
-        nodes = self.members(of, group)
+        nodes = self._served(self.members(of, group), states)
         if on is ProvenOn.ALL_THAT_CAN and not all(
             self._ended(state, node) for node in nodes for state in states
         ):
@@ -168,6 +168,16 @@ class Walker:
             for node, finest in self.snapshot.groups.items()
             if group in ("", own.get(finest, finest))
         ]
+
+    def _served(self, nodes: list[str], states: Sequence[str]) -> list[str]:
+        """Those of the nodes that have something of all these states: the others prove nothing. All,
+        where none has."""
+        plans = [plan for plan in self.plans if plan.name in states and plan.groups.affinities]
+        groups, facts = self.snapshot.groups, self.snapshot.nodes
+        served = [
+            node for node in nodes if all(plan.serves(groups[node], facts[node]) for plan in plans)
+        ]
+        return served or nodes
 
     def _on_node(
         self, step: WalkStep, node: NodeFacts, target: ProofTarget, *, holds: bool
@@ -234,6 +244,7 @@ class Walker:
         """How a state stands on the node where it stands best; where there is no node, it waits for
         one to come."""
         found = [result for (_node, name), result in self.results.items() if name == state]
+        found = [result for result in found if not result.unwanted] or found
         nobody = Result(state, Phase.WAITING, "NoNodes", "no node has the hardware", final=True)
         return max(
             found,
@@ -286,7 +297,11 @@ class Walker:
         of."""
         names = [name for name, its_group in self.snapshot.groups.items() if its_group == group]
         able = [
-            name for name in names if self._unmet(plan, name) is None and self._is_decidable(name)
+            name
+            for name in names
+            if self._unmet(plan, name) is None
+            and self._is_decidable(name)
+            and plan.serves(group, self.snapshot.nodes[name])
         ]
         able.sort(key=lambda name: (not self._ready(plan.name, name), name))
         final = frozenset(name for name in able if self._is_given_up(plan.name, name))

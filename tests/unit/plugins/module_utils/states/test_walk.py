@@ -70,6 +70,7 @@ WORKLOAD = Proof(
     {"pod": "p.yaml.j2", "resource": None, "sampling": "all", "parallel": 5, "timeout": 60},
 )
 
+SAMPLED = replace(WORKLOAD, spec={**WORKLOAD.spec, "sampling": "per_group"})
 
 CRASHING = world.pod(
     "driver", ready=False, waiting={"reason": "CrashLoopBackOff"}, restarts=1, exit_code=3
@@ -207,6 +208,29 @@ def test_nothing_is_asked_of_a_node_on_which_nothing_is_wanted() -> None:
         Rig(wanting(plan, card="new"), labels={"card": "new"}).observation()["driver"].phase
         is Phase.WAITING
     )
+
+
+def test_a_node_on_which_nothing_is_wanted_proves_nothing_for_others() -> None:
+    plan = wanting(world.plan("driver", proofs=(Proof("rollout"), SAMPLED)), card="new")
+    rig = Rig(plan)
+    rig.snapshot.nodes["n2"] = other = world.node("n2", labels={"card": "new"})
+    rig.snapshot.groups["n2"] = GROUP
+    rig.observation()
+    assert not rig.walker.is_proven(["driver"], "")
+    # What serves the cluster waits for the other one as well, whose pod is still to come.
+    later = replace(world.plan("report", ("driver",), deployed=False), per_node=False)
+    rig.walker.plans = (plan, later)
+    rig.walker.walk(other, GROUP, {}, NONE, NOW)
+    rig.walker.walk_cluster(later, NOW)
+    assert rig.walker.results["", "report"].phase is Phase.WAITING
+    # One of a group is enough for the proof, but it has to be one that the state serves.
+    rig.snapshot.put_pod(world.pod("driver", node_name="n2"))
+    walk = rig.walker.walk(other, GROUP, {}, NONE, NOW)
+    assert [type(query) for query in walk.wants] == [StartPod]
+    # Where none of the nodes has anything of it, there is nothing to wait for.
+    rig.walker.forget("n2")
+    rig.snapshot.forget_node("n2")
+    assert rig.walker.is_proven(["driver"], "")
 
 
 def test_counts_are_compared_with_the_nodes_that_are_wanted() -> None:
