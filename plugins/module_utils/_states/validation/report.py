@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..._nodes.groups import NodeGroup
+from ..._proofs.kinds.rollout import NOT_WANTED
 from ..._times import timestamp
 from .causes import Results, causes, place, problems, worst
 from .phases import Phase, Result, StatePlan
@@ -125,12 +126,20 @@ def _state_row(plan: StatePlan, found: Mapping[str, Result]) -> dict[str, Any]:
         "reason": "",
         "message": "",
     }
-    if phase is not Phase.READY:
-        first = next(found[node] for node in sorted(found) if found[node].phase is phase)
-        row |= {"reason": first.reason, "message": first.message, "since": timestamp(first.since)}
+    row |= _why(phase, found)
     if plan.per_node:
         row["groups"] = [_group_row(group, title, found) for group, title in _titled(plan.rows)]
     return row
+
+
+def _why(phase: Phase, found: Mapping[str, Result]) -> dict[str, str]:
+    """Why a state is in a phase; of a ready one only that nothing of it is wanted on any node, which
+    nobody may have meant."""
+    if phase is Phase.READY:
+        unwanted = found and all(result.unwanted for result in found.values())
+        return {"reason": NOT_WANTED} if unwanted else {}
+    first = next(found[node] for node in sorted(found) if found[node].phase is phase)
+    return {"reason": first.reason, "message": first.message, "since": timestamp(first.since)}
 
 
 def _group_row(group: NodeGroup, title: str, found: Mapping[str, Result]) -> dict[str, Any]:

@@ -77,7 +77,11 @@ def test_nodes_that_are_not_wanted_are_told_and_ready() -> None:
     row = {"state": "plugin", "nodes": 1, "total": 2, "message": text}
     assert found["unwanted"] == [row]
     assert f"~ plugin, 1 of 2 nodes: {text}" in table.render("demo", found, NOW, seconds)
+    assert [state["reason"] for state in found["states"]] == ["", ""]
     # Where that is all of them, nobody may have meant it.
+    results = {(node, "plugin"): unwanted for node in NODES}
+    whole = summarize(PLANS[1:], results, GROUPS, NODES, all_nodes=False)
+    assert [state["reason"] for state in whole["states"]] == ["NotWanted"]
     found["unwanted"] = [{**row, "nodes": 2}]
     assert f"! plugin, all 2 nodes: {text}" in table.render("demo", found, NOW, seconds)
 
