@@ -519,12 +519,17 @@ def definitions(cluster: Cluster) -> dict[str, tuple[str, str]]:
 def test_a_chart_is_found_again_by_the_name_of_its_folder_and_by_its_own(
     cluster: Cluster, tmp_path: Path
 ) -> None:
-    shutil.copytree(RECIPES / "plain-chart", tmp_path / "plain-chart-v1")
+    folder = tmp_path / "found-again-v1"
+    shutil.copytree(RECIPES / "plain-chart", folder)
+    chart = (folder / "Chart.yaml").read_text(encoding="utf-8")
+    (folder / "Chart.yaml").write_text(
+        chart.replace("plain-chart", "found-again"), encoding="utf-8"
+    )
     by_folder: Obj = {
-        "hardware_enablement_recipe": "plain-chart-v1",
+        "hardware_enablement_recipe": "found-again-v1",
         "hardware_enablement_recipe_dir": str(tmp_path),
     }
-    by_chart = {**by_folder, "hardware_enablement_recipe": "plain-chart"}
+    by_chart = {**by_folder, "hardware_enablement_recipe": "found-again"}
     runner = with_rights(cluster, tmp_path, by_folder)
     runner.play("enable", **by_folder).check()
     for given in (by_folder, by_chart):
@@ -532,7 +537,7 @@ def test_a_chart_is_found_again_by_the_name_of_its_folder_and_by_its_own(
         runner.play("enable", **given).check()
         runner.play("enable", **given).unchanged()
         played = runner.play("status", **given).unchanged()
-        assert "plain-chart: ready" in played.output
+        assert "found-again: ready" in played.output
     # Nobody else holds the lock after any of them.
     runner.play("disable", **by_folder).check()
     runner.play("enable", **by_chart).check()
