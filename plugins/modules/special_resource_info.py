@@ -14,7 +14,9 @@ description:
   - Returns the SpecialResource records of a cluster, or one of them.
 options:
   name:
-    description: Name of the record, which is the recipe's name. Without it, all records.
+    description:
+      - Name of the record, which is the recipe's name. The name of a chart's folder finds the chart's. Without it, all
+        records.
     type: str
 extends_documentation_fragment:
   - hardware.enablement.common

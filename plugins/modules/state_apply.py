@@ -154,6 +154,10 @@ states:
       type: list
       elements: dict
       sample: [{"object": "RoleBinding kmod/driver", "field": "userNames"}]
+    left_alone:
+      description: Objects of somebody else that are used as they are, such as a CRD of a chart that was there before.
+      type: list
+      elements: dict
     kept:
       description: Objects that nothing wants and that stay all the same, and why.
       type: list
@@ -164,6 +168,10 @@ notes:
   returned: when something of the last state of a recipe with notes has changed
 release_role:
   description: The role that the recipe names, which gives back what is not in its objects, before these go.
+  type: str
+  returned: with O(state=absent)
+instance:
+  description: As what the recipe is enabled. A chart is called as its Chart.yaml says, whatever its folder is called.
   type: str
   returned: with O(state=absent)
 images:

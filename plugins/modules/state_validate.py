@@ -138,6 +138,25 @@ left:
   type: list
   elements: str
   returned: always
+unwanted:
+  description: What is ready on nodes although a DaemonSet of it is not for them, by its own node selector or affinity;
+    a row for each state and reason.
+  type: list
+  elements: dict
+  returned: always
+  contains:
+    state:
+      description: Name of the state.
+      type: str
+    nodes:
+      description: On how many nodes.
+      type: int
+    total:
+      description: Of how many.
+      type: int
+    message:
+      description: Which DaemonSet, what it wants, and what these nodes have instead.
+      type: str
 rivals:
   description: The DaemonSets of others that serve the recipe's resources on the same nodes.
   type: list

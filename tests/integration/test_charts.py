@@ -9,6 +9,8 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
+import subprocess
 import tarfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -16,6 +18,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
+import yaml
 
 from ansible_collections.hardware.enablement.plugins.module_utils._authoring import check_core
 from ansible_collections.hardware.enablement.plugins.module_utils._authoring.check_core import (
@@ -24,12 +27,25 @@ from ansible_collections.hardware.enablement.plugins.module_utils._authoring.che
 from ansible_collections.hardware.enablement.plugins.module_utils._charts.kernel_affine import (
     fnv64a,
 )
+from ansible_collections.hardware.enablement.plugins.module_utils._charts.recipe_reading import (
+    read_recipe,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils._interface import arguments
 from ansible_collections.hardware.enablement.plugins.module_utils._interface.api_types_file import (
     read_api_types,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._interface.bundle import (
     read_bundle,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.loading.options import (
+    resolve,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.render import (
+    RenderFacts,
+    render_state,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.sample import (
+    SAMPLE_GROUPS,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._runs.context import RunContext
 from ansible_collections.hardware.enablement.plugins.module_utils._states import apply
@@ -41,6 +57,15 @@ from tests.integration.in_process import Module
 from tests.integration.plays import Runner
 from tests.integration.waiting import wait_until
 from tests.scenes.sro_recipes import special_resources, sro_recipes
+from tests.scenes.vendor_chart import (
+    CARDS,
+    GADGETS,
+    GPU,
+    SHARING,
+    WIDGETS,
+    definition,
+    write_chart,
+)
 
 pytestmark = pytest.mark.recipes
 
@@ -111,6 +136,19 @@ def check(name: str, folder: Path = RECIPES) -> tuple[Obj, list[str]]:
     context = RunContext(progress=shown.append)
     request = RecipeCheckRequest(name, bundle=read_bundle(folder / name))
     return check_core.run(request, context, read_api_types()), shown
+
+
+def with_rights(cluster: Cluster, folder: Path, given: Obj) -> Runner:
+    """Plays as a user with the rights that these variables need, and no more."""
+    rights = folder / "rights.yaml"
+    Runner(cluster, "admin", folder).without_kubeconfig().play(
+        "rights",
+        **given,
+        hardware_enablement_rights_file=str(rights),
+        hardware_enablement_rights_subjects=[{"kind": "User", "name": "runner"}],
+    ).check()
+    cluster.kubectl("apply", "-f", str(rights))
+    return Runner(cluster, "runner", folder)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -279,14 +317,7 @@ def test_what_is_not_in_its_registry_is_built_and_a_build_that_fails_is_named(
         "hardware_enablement_instance": "built",
         "hardware_enablement_failure_grace": 1,
     }
-    rights = tmp_path / "rights.yaml"
-    Runner(openshift, "admin", tmp_path).without_kubeconfig().play(
-        "rights",
-        **given,
-        hardware_enablement_rights_file=str(rights),
-        hardware_enablement_rights_subjects=[{"kind": "User", "name": "runner"}],
-    ).check()
-    openshift.kubectl("apply", "-f", str(rights))
+    runner = with_rights(openshift, tmp_path, given)
     openshift.kubectl("create", "namespace", "vendor")
     image_stream(openshift, KERNELS[0])
     # As the operator would call them.
@@ -295,7 +326,6 @@ def test_what_is_not_in_its_registry_is_built_and_a_build_that_fails_is_named(
         for kernel, version in zip(KERNELS, ("9.4", "9.6"), strict=True)
     ]
     names = [f"built-driver-build-{each}" for each in hashes]
-    runner = Runner(openshift, "runner", tmp_path)
     played = runner.play("enable", **given).check()
     assert (
         f"builds the image for kernel {KERNELS[1]}: {IMAGE}:v{KERNELS[1]} does not" in played.output
@@ -346,16 +376,7 @@ def test_playbooks_take_a_packed_chart(cluster: Cluster, tmp_path: Path) -> None
         "hardware_enablement_recipe_dir": str(tmp_path),
         "hardware_enablement_instance": "packed",
     }
-    admin = Runner(cluster, "admin", tmp_path).without_kubeconfig()
-    rights = tmp_path / "rights.yaml"
-    admin.play(
-        "rights",
-        **given,
-        hardware_enablement_rights_file=str(rights),
-        hardware_enablement_rights_subjects=[{"kind": "User", "name": "runner"}],
-    ).check()
-    cluster.kubectl("apply", "-f", str(rights))
-    runner = Runner(cluster, "runner", tmp_path)
+    runner = with_rights(cluster, tmp_path, given)
     played = runner.play("enable", **given).check()
     assert "Plain, in packed, with 2 replicas." in played.output
     assert set(items(cluster, "packed", "job")) == {"before", "after"}
@@ -636,3 +657,166 @@ def test_a_custom_resource_as_its_author_wrote_it(
     for each in (name, *DEPENDENCIES.get(name, ())):
         owner.play("disable", hardware_enablement_recipe=each).check()
     assert kept(openshift) == before
+
+
+def as_helm_has_it(folder: Path, values: Obj) -> dict[tuple[str, str], Obj]:
+    """The objects of `helm template` by kind and name."""
+    given = folder.parent / "given.json"
+    given.write_text(json.dumps(values), encoding="utf-8")
+    done = subprocess.run(
+        ["helm", "template", "vendor", str(folder), "--include-crds", "--values", str(given)],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    found = filter(None, yaml.safe_load_all(done.stdout))
+    return {(each["kind"], each["metadata"]["name"]): each for each in found}
+
+
+def as_we_have_it(folder: Path, values: Obj) -> dict[tuple[str, str], Obj]:
+    """Ours, without what we add to objects and but for the namespace."""
+    recipe = read_recipe(read_bundle(folder), "vendor")
+    cluster = {"platform": "kubernetes", "kubernetes_version": "", "openshift_version": ""}
+    facts = RenderFacts(
+        "vendor",
+        resolve(recipe, {"set": values}),
+        SAMPLE_GROUPS[:1],
+        "",
+        cluster={**cluster, "proxy": {}, "trusted_ca": ""},
+        resolved={},
+    )
+    made = [
+        item.manifest
+        for name in recipe.states
+        for item in render_state(recipe, name, facts).objects
+    ]
+    return {
+        (each["kind"], each["metadata"]["name"]): each
+        for each in made
+        if each["kind"] != "Namespace"
+    }
+
+
+@pytest.mark.parametrize(
+    ("values", "operator", "labels"),
+    [
+        ({}, False, True),
+        ({"operator": {"enabled": True}}, True, True),
+        ({"nfd": {"enabled": False}}, False, False),
+        # A path that gives no true or false is none; the first that does counts, and goes over tags.
+        ({"operator": {"enabled": "yes", "deploy": True}}, True, True),
+        ({"operator": {"deploy": True}}, False, True),
+        ({"tags": {"extras": True}}, False, True),
+        ({"operator": {"enabled": None}, "tags": {"extras": False}}, False, True),
+        ({"operator": {"enabled": None}}, True, True),
+    ],
+)
+def test_what_is_switched_off_in_a_chart_brings_nothing(
+    tmp_path: Path, values: Obj, operator: bool, labels: bool
+) -> None:
+    folder = write_chart(tmp_path / "vendor")
+    theirs, ours = as_helm_has_it(folder, values), as_we_have_it(folder, values)
+    assert ours.keys() == theirs.keys()
+    specs = {key: each["spec"] for key, each in ours.items() if "Definition" in key[0]}
+    assert specs == {key: each["spec"] for key, each in theirs.items() if "Definition" in key[0]}
+    definitions = {name for _kind, name in specs}
+    assert definitions == {CARDS, *([GADGETS] if operator else []), *([WIDGETS] if labels else [])}
+    assert (("ConfigMap", "nfd") in ours) is labels
+
+
+def vendor(folder: Path, **values: Any) -> Obj:
+    """The chart with these values, on all nodes."""
+    return {"recipe": "vendor", "bundle": read_bundle(folder), "options": {"set": values}}
+
+
+def test_a_vendors_chart_on_nodes_that_its_author_chooses(cluster: Cluster, tmp_path: Path) -> None:
+    folder = write_chart(tmp_path / "vendor")
+    module = state_apply(cluster)
+    for name, *versions in ((GADGETS, "v1alpha1"), (CARDS, "v1alpha1")):
+        cluster.kubectl("create", "-f", "-", stdin=json.dumps(definition(name, *versions)))
+    before = definitions(cluster)
+
+    # What is somebody else's lacks the version: that is known before the first write.
+    text = module.failed(**vendor(folder, card=True), wait=True)
+    assert "vendor.example/v1" in text
+    assert f"update CustomResourceDefinition {CARDS}, which was there before" in text
+    assert "vendor" not in json.loads(cluster.kubectl("get", "namespaces", "-o", "json"))["items"]
+
+    given = vendor(folder, operator={"enabled": True}, nfd={"enabled": False})
+    found = module.done(**given, wait=True)
+    left = [row for state in found["states"] for row in state["left_alone"]]
+    assert {row["object"] for row in left} == {
+        f"CustomResourceDefinition {name}" for name in (GADGETS, CARDS)
+    }
+    assert {row["note"] for row in left} == {"was there before, and is not what the recipe has"}
+    assert definitions(cluster) == before
+    assert set(items(cluster, "vendor", "configmap")) >= {"operator"}
+
+    report = found["report"]
+    assert report["phase"] == "ready"
+    nodes = sight.nodes(cluster)
+    without = [name for name in nodes if GPU not in nodes[name]["metadata"]["labels"]]
+    told = {row["message"]: (row["nodes"], row["total"]) for row in report["unwanted"]}
+    sharing = f"it wants {SHARING}=true, and the node has no {SHARING}"
+    on_gpus = f"DaemonSet vendor/sharing is not for the node: {sharing}"
+    assert told.pop(on_gpus) == (len(nodes) - len(without), len(nodes))
+    ((elsewhere, count),) = told.items()
+    assert count == (len(without), len(nodes))
+    assert f"DaemonSet vendor/plugin is not for the node: it wants {GPU}=true" in elsewhere
+    assert elsewhere.endswith(on_gpus)
+    module.unchanged(**given, wait=True)
+
+    # A label that comes brings the pod, and the state tells of the others.
+    chosen = next(name for name in nodes if name not in without)
+    cluster.kubectl("label", "node", chosen, f"{SHARING}=true")
+    report = module.done(**given, wait=True)["report"]
+    assert report["phase"] == "ready"
+    assert on_gpus in {row["message"] for row in report["unwanted"]}
+    pods = items(cluster, "vendor", "pod").values()
+    assert chosen in {
+        pod["spec"]["nodeName"] for pod in pods if pod["metadata"]["labels"]["app"] == "sharing"
+    }
+    cluster.kubectl("label", "node", chosen, f"{SHARING}-")
+
+    module.done(**given, state="absent")
+    assert definitions(cluster) == before
+    for name in (GADGETS, CARDS):
+        cluster.kubectl("delete", "customresourcedefinition", name)
+
+
+def definitions(cluster: Cluster) -> dict[str, tuple[str, str]]:
+    """The chart's definitions that are there: which they are, and since when they are as they are."""
+    listed = json.loads(cluster.kubectl("get", "customresourcedefinitions", "-o", "json"))["items"]
+    return {
+        each["metadata"]["name"]: (each["metadata"]["uid"], each["metadata"]["generation"])
+        for each in listed
+        if each["spec"]["group"] == "vendor.example"
+    }
+
+
+def test_a_chart_is_found_again_by_the_name_of_its_folder_and_by_its_own(
+    cluster: Cluster, tmp_path: Path
+) -> None:
+    folder = tmp_path / "found-again-v1"
+    shutil.copytree(RECIPES / "plain-chart", folder)
+    chart = (folder / "Chart.yaml").read_text(encoding="utf-8")
+    (folder / "Chart.yaml").write_text(
+        chart.replace("plain-chart", "found-again"), encoding="utf-8"
+    )
+    by_folder: Obj = {
+        "hardware_enablement_recipe": "found-again-v1",
+        "hardware_enablement_recipe_dir": str(tmp_path),
+    }
+    by_chart = {**by_folder, "hardware_enablement_recipe": "found-again"}
+    runner = with_rights(cluster, tmp_path, by_folder)
+    runner.play("enable", **by_folder).check()
+    for given in (by_folder, by_chart):
+        # The record says by which name it was found last.
+        runner.play("enable", **given).check()
+        runner.play("enable", **given).unchanged()
+        played = runner.play("status", **given).unchanged()
+        assert "found-again: ready" in played.output
+    # Nobody else holds the lock after any of them.
+    runner.play("disable", **by_folder).check()
+    runner.play("enable", **by_chart).check()
+    runner.play("disable", **by_chart).check()

@@ -38,9 +38,11 @@ from .image_rights import image_rights
 from .kernel_affine import kernel_suffix, made_affine, without_state_labels
 from .runtime_values import OF_KERNEL, proxy_of_nodes, runtime_values, system_version
 from .sro_types import GROUP
+from .subcharts import values_of
 from .vendor_builds import has_vendor, images_of, is_wanted
 
 _WEIGHT = "helm.sh/hook-weight"
+_DEFINITION = "CustomResourceDefinition"
 _INCLUDES = re.compile(r"\{\{-?[^}]*\b(?:include|template|tpl)\b")
 _WHOLE = re.compile(r"\.Values(?![\w.])")
 _APIS = re.compile(r"""APIVersions\.Has\s+["`](?P<api>[^"`]+)""")
@@ -138,7 +140,7 @@ class ChartFormat:
             for manifest in self._manifests(asset.file, variables, facts)
             if identity(manifest) not in namespaces
         ]
-        own = self._own_kinds(self._texts(variables, facts))
+        own = self._own_kinds(variables, facts)
         for manifest in found:
             if (group_of(manifest), manifest["kind"]) in own:
                 manifest["metadata"].setdefault("namespace", str(variables["namespace"]))
@@ -169,9 +171,13 @@ class ChartFormat:
 
     def values(self, variables: Mapping[str, Any], facts: RenderFacts) -> Mapping[str, Any]:
         """What the files find in .Values, over what the user gives."""
-        values = runtime_values(variables, facts)
+        values = runtime_values({**variables, "recipe": self.chart.chart}, facts)
         given = str(variables["options"]["set"])
-        return {name: value for name, value in values.items() if self.reads(name) or name in given}
+        return {
+            name: value
+            for name, value in values.items()
+            if (self.reads(name) or name in given) and self._is_the_runtimes(name, value)
+        }
 
     def is_affine(
         self,
@@ -186,6 +192,16 @@ class ChartFormat:
     def is_renewed(self, manifest: Obj) -> bool:
         """A hook runs again when it has changed, as Helm deletes it before by default."""
         return HOOK in (manifest["metadata"].get("annotations") or {})
+
+    def is_left_alone(self, manifest: Obj) -> bool:
+        """A definition of a crds/ folder that is there already is, as Helm has it."""
+        name = manifest["metadata"]["name"]
+        return manifest["kind"] == _DEFINITION and any(
+            name == each["metadata"]["name"]
+            for path in self._crds
+            if name in self.files[path]
+            for each in manifests_in(self.files[path], self._place(path))
+        )
 
     def proofs(self, manifests: Sequence[Obj]) -> list[Proof]:
         """See ForeignFormat."""
@@ -212,9 +228,19 @@ class ChartFormat:
             self._runtime(variables, facts),
         )
 
+    def definitions(self, variables: Mapping[str, Any], facts: RenderFacts) -> Set[str]:
+        """The files of definitions that go before everything else, without those of subcharts that
+        are switched off."""
+        texts = self._texts(variables, facts) if self._crds else {}
+        return {path for path in self._crds if path in texts}
+
     @cached_property
     def _crds(self) -> Set[str]:
         return set(crds_in(self.files))
+
+    @cached_property
+    def _own_values(self) -> Mapping[str, Any]:
+        return values_of(self.files)
 
     @cached_property
     def _partials_are_per_group(self) -> bool:
@@ -230,13 +256,20 @@ class ChartFormat:
         found = {match["api"] for text in self.files.values() for match in _APIS.finditer(text)}
         return sorted(found)
 
-    def _own_kinds(self, texts: Mapping[str, str]) -> set[tuple[str, str]]:
+    def _is_the_runtimes(self, name: str, value: Any) -> bool:
+        """Whether a chart means what the runtime does by a name: where one has fields under it and
+        the other has none, it is a name of its own."""
+        own = self._own_values.get(name)
+        return own is None or isinstance(own, Mapping) == isinstance(value, Mapping)
+
+    def _own_kinds(self, variables: Mapping[str, Any], facts: RenderFacts) -> set[tuple[str, str]]:
         """(group, kind) of what lives in namespaces and whose definition the chart brings: the
         cluster does not know it yet."""
-        definitions = {**texts, **{path: self.files[path] for path in self._crds}}
+        crds = {path: self.files[path] for path in self.definitions(variables, facts)}
+        definitions = {**self._texts(variables, facts), **crds}
         found = set()
         for path, text in definitions.items():
-            if "CustomResourceDefinition" in text:
+            if _DEFINITION in text:
                 for manifest in manifests_in(text, self._place(path), foreign=True):
                     spec = manifest.get("spec") or {}
                     if spec.get("scope") == "Namespaced":
@@ -340,6 +373,8 @@ class ChartFormat:
     def _manifests(self, file: str, variables: Mapping[str, Any], facts: RenderFacts) -> list[Obj]:
         """All objects that a file gives, whether or not they are hooks."""
         is_crd = file in self._crds
+        if is_crd and file not in self.definitions(variables, facts):
+            return []
         text = self.files[file] if is_crd else self.text_of(file, variables, facts)
         try:
             found = manifests_in(text, self._place(file), foreign=True) if text.strip() else []

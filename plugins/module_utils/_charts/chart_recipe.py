@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -78,16 +79,19 @@ def read_chart(files: Mapping[str, str], source: str, helm: Helm = run_helm) -> 
     """The recipe that a chart's files (path inside the chart -> text) make."""
     head = _head(files, source)
     _refuse_unsteady(files, source)
-    states = states_of(files, steps_of(templates_in(files)))
     name = str(head["name"])
-    return recipe_of(
+    chart = ChartRendering(name, files, source, helm, templated=tuple(RESOURCES))
+    states = states_of(chart.named, steps_of(templates_in(chart.named)))
+    found_as = PurePosixPath(source).name
+    recipe = recipe_of(
         name,
         str(head.get("description") or f"the chart {name}"),
         str(head["version"]),
         states,
-        ChartRendering(name, files, source, helm, templated=tuple(RESOURCES)),
-        files,
+        chart,
+        chart.named,
     )
+    return replace(recipe, found_as=found_as if found_as != name else "")
 
 
 def read_numbered(files: Mapping[str, str], source: str, helm: Helm = run_helm) -> Recipe:

@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from .._errors import InvalidInput
 from .._recipes.templates.documents import parse_foreign
 from .._recipes.templates.templating import TemplateError
+from .subcharts import helm_names
 
 Helm = Callable[[list[str], Mapping[str, str]], tuple[str, str]]
 
@@ -63,10 +65,16 @@ class ChartRendering:
     dot: str = ""
     _known: dict[str, Mapping[str, str] | TemplateError] = field(default_factory=dict)
 
+    @cached_property
+    def named(self) -> Mapping[str, str]:
+        """The files by the names that helm gives them."""
+        return helm_names(self.files)
+
     def texts(
         self, release: HelmRelease, given: Mapping[str, Any], runtime: Mapping[str, Any]
     ) -> Mapping[str, str]:
-        """File -> what it has rendered to; given are the user's values, over which runtime goes.
+        """File -> what it has rendered to; given are the user's values, over which runtime goes. The
+        definitions of crds/ are there as they are; what is switched off is not.
 
         Raises TemplateError with file and line.
         """
@@ -124,6 +132,7 @@ class ChartRendering:
     ) -> dict[str, str]:
         files = {f"chart/{path}": text for path, text in {**self.files, **more}.items()}
         arguments = ["template", release.name, "./chart", "--namespace", release.namespace]
+        arguments.append("--include-crds")
         for number, each in enumerate(values):
             files[f"values-{number}.json"] = json.dumps(each)
             arguments += ["--values", f"values-{number}.json"]
@@ -137,8 +146,10 @@ class ChartRendering:
             raise self._no_yaml(error, self.helm([*arguments, "--debug"], files)[0])
         if error:
             raise self._explained(error)
+        known = {*self.named, *more}
         return {
-            path.removeprefix(self.prefix): rendered for path, rendered in _by_file(text).items()
+            path.removeprefix(self.prefix): rendered
+            for path, rendered in _by_file(text, known).items()
         }
 
     def whole(
@@ -159,7 +170,7 @@ class ChartRendering:
         the file is a template, the line is one of the rendered text, not of the file; the reason
         says so."""
         place = f"{self.source}/{file}" if self.source else file
-        if "{{" in self.files.get(f"{self.prefix}{file}", ""):
+        if "{{" in self.named.get(f"{self.prefix}{file}", ""):
             return place, f"{why} (line {line} of what it renders to)"
         return f"{place}, line {line}", why
 
@@ -167,7 +178,8 @@ class ChartRendering:
         """Which line of what a file renders to is no YAML, as far as helm shows it."""
         found = self._explained(error)
         try:
-            parse_foreign(_by_file(text).get(f"{self.prefix}{found.file}", ""), "")
+            own = _by_file(text, self.named).get(f"{self.prefix}{found.file}", "")
+            parse_foreign(own, "")
         except InvalidInput as problem:
             at = _YAML_LINE.search(problem.where)
             line = int(at["line"]) if at else 0
@@ -194,10 +206,11 @@ class ChartRendering:
         return TemplateError(file, line, where=f"{where}, line {line}" if line else where, why=why)
 
 
-def _by_file(text: str) -> dict[str, str]:
-    """What helm writes, taken apart by the file that each document comes from."""
+def _by_file(text: str, files: Container[str]) -> dict[str, str]:
+    """What helm writes, taken apart by the file that each document comes from. files: those that
+    there are: a definition may have been written by helm, and have such lines of its own."""
     found: dict[str, str] = {}
-    starts = list(_SOURCE.finditer(text))
+    starts = [start for start in _SOURCE.finditer(text) if start["path"] in files]
     ends = [*(start.start() for start in starts[1:]), len(text)]
     for start, end in zip(starts, ends, strict=False):
         body = text[start.end() : end]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from pathlib import PurePosixPath
 from typing import Any, ClassVar
 
@@ -108,6 +108,10 @@ class NumberedFormat(ChartFormat):
         for manifest in found if _is_alone(file) else ():
             manifest["metadata"].pop("namespace", None)
         return found
+
+    def definitions(self, variables: Mapping[str, Any], facts: RenderFacts) -> Set[str]:  # noqa: ARG002
+        """All: no values switch any of them off."""
+        return self._crds
 
     def is_affine(
         self, manifest: Obj, annotations: Mapping[str, str], variables: Mapping[str, Any]

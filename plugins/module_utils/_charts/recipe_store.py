@@ -6,6 +6,7 @@ and packed charts."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -67,10 +68,11 @@ class FileStore:
 
     def holds(self, name: str) -> bool:
         """Whether there is such a recipe."""
+        if self._archives(name):
+            return True
         folder = self._folder(name)
         files = folder.rglob("*.y*ml") if folder.is_dir() else ()
-        inside = (path.relative_to(folder).as_posix() for path in files)
-        return is_recipe(inside) or bool(self._archives(name))
+        return is_recipe(path.relative_to(folder).as_posix() for path in files)
 
     def read(self, name: str) -> dict[str, str]:
         """The texts of a recipe by their path inside its folder; hidden files do not count. Raises
@@ -86,10 +88,24 @@ class FileStore:
         return bundle
 
     def _folder(self, name: str) -> Path:
-        """The folder of a recipe: of its name, else of a chart's name and its version."""
+        """The recipe's folder: the one of this name, else that of the chart which its Chart.yaml calls
+        so. Raises InvalidInput where several charts are."""
         folder = self.path / name
-        versions = () if folder.is_dir() else sorted(self.path.glob(f"{name}-[0-9]*/{CHART_FILE}"))
-        return versions[0].parent if len(versions) == 1 else folder
+        if folder.exists():
+            return folder
+        called = re.compile(rf"^name:\s*([\"']?){re.escape(name)}\1\s*(#.*)?$", re.MULTILINE)
+        found = [
+            chart.parent
+            for chart in sorted(self.path.glob(f"*/{CHART_FILE}"))
+            if called.search(chart.read_text(encoding="utf-8", errors="replace"))
+        ]
+        if len(found) > 1:
+            raise InvalidInput(
+                f"there are several charts {name} in {self.path}",
+                why=f"{', '.join(each.name for each in found)} are called so in their {CHART_FILE}",
+                todo="name one of the folders",
+            )
+        return found[0] if found else folder
 
     def _archives(self, name: str) -> list[Path]:
         """The packed charts that are there instead of a folder: NAME.tgz, else NAME-VERSION.tgz."""

@@ -12,6 +12,7 @@ import re
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import partial
+from typing import TypeVar
 
 from .._errors import EnablementError
 from .._json import Obj
@@ -32,21 +33,18 @@ _NEVER_REPLACED = frozenset(
 )
 _SHOWN = 5
 
+T = TypeVar("T")
+
 
 @dataclass(frozen=True)
 class PlanRules:
     """What may be done to objects that are there.
 
-        owner: the value of PART_OF_LABEL that makes an object ours; adopt: others are taken over, not
-    <<<<<<< HEAD
-        refused; adoptable: these are in any case. recreate: replace an object whose immutable fields
-        would change; renewed: objects that are in any case. awaited: objects whose kind need not be
-        served yet.
-    =======
-        refused. recreate: replace an object whose immutable fields would change; renewed: objects that
-        are in any case. awaited: objects whose kind need not be served yet. lenient: fields that a kind
-        does not have are left out, not refused.
-    >>>>>>> schema
+    owner: the value of PART_OF_LABEL that makes an object ours; adopt: others are taken over, not
+    refused; adoptable: these are in any case. recreate: replace an object whose immutable fields
+    would change; renewed: objects that are in any case. awaited: objects whose kind need not be
+    served yet. lenient: fields that a kind does not have are left out, not refused. left_alone:
+    objects that stay as they are where somebody else has made them.
     """
 
     owner: str
@@ -56,6 +54,7 @@ class PlanRules:
     renewed: Set[ObjectKey] = frozenset()
     awaited: Set[ObjectKey] = frozenset()
     lenient: bool = False
+    left_alone: Set[ObjectKey] = frozenset()
 
 
 class UnknownFieldsError(EnablementError):
@@ -87,14 +86,31 @@ def plan(
     Raises EnablementError for objects that are not ours (all of them in one message), UnknownKind,
     UnknownFieldsError, Invalid, ...
     """
-    served = {key_of(obj): _is_served(client, obj, desired, rules.awaited) for obj in desired}
     planner = _Planner(client, live, rules, desired)
-    calls = [partial(planner.plan_object, obj, served=served[key_of(obj)]) for obj in desired]
+    theirs = _answered(
+        client.parallel(
+            [
+                partial(planner.leave_alone, obj)
+                for obj in desired
+                if key_of(obj) in rules.left_alone
+            ]
+        )
+    )
+    left = {change.key: change for change in theirs if change is not None}
+    planned = [obj for obj in desired if key_of(obj) not in left]
+    served = {key_of(obj): _is_served(client, obj, planned, rules.awaited, left) for obj in planned}
+    calls = [partial(planner.plan_object, obj, served=served[key_of(obj)]) for obj in planned]
     found = client.parallel(calls)
     if planner.refused:
         raise _not_ours(sorted(planner.refused), client.host, adopt=rules.adopt)
-    if unknown := _unknown_fields(desired, found):
+    if unknown := _unknown_fields(planned, found):
         raise UnknownFieldsError(unknown, client.host)
+    changes = {**left, **{change.key: change for change in _answered(found)}}
+    return [changes[key_of(obj)] for obj in desired]
+
+
+def _answered(found: Sequence[T | ApiError]) -> list[T]:
+    """What was found out of each object. Raises ApiError where something could not be."""
     errors = [entry for entry in found if isinstance(entry, ApiError)]
     if len(errors) > 1:
         errors[0].why += f" (and {len(errors) - 1} more objects cannot be planned)"
@@ -139,6 +155,19 @@ class _Planner:
             if obj["kind"].endswith("Role")
         }
 
+    def leave_alone(self, obj: Obj) -> Change | None:
+        """An object that somebody else has made, which stays as it is; None where it is ours, or is
+        not there, or is about to go."""
+        key = key_of(obj)
+        before = None if key in self._live else self._read(key)
+        if before is None or "deletionTimestamp" in before["metadata"] or self._is_ours(before):
+            return None
+        differs = (
+            "" if contains(before, _without_owner(obj)) else ", and is not what the recipe has"
+        )
+        note = f"was there before{differs}"
+        return Change(key, "unchanged", before, before, note, obj, theirs=True)
+
     def plan_object(self, obj: Obj, *, served: bool) -> Change:
         key = key_of(obj)
         change = self._use_as_it_is(obj, key) or self._plan(obj, key, served=served)
@@ -152,17 +181,11 @@ class _Planner:
         if key.kind != "Namespace" or key in self._live:
             return None
         before = self._read(key)
-        labels = {
-            name: value
-            for name, value in obj["metadata"].get("labels", {}).items()
-            if name not in OWNERSHIP
-        }
-        wanted = {**obj, "metadata": {**obj["metadata"], "labels": labels}}
         if before is None or "deletionTimestamp" in before["metadata"] or self._is_ours(before):
             return None
         return (
             Change(key, "unchanged", before, before, "was there before")
-            if contains(before, wanted)
+            if contains(before, _without_owner(obj))
             else None
         )
 
@@ -308,14 +331,34 @@ class _Planner:
         )
 
 
-def _is_served(client: Client, obj: Obj, desired: Sequence[Obj], awaited: Set[ObjectKey]) -> bool:
+def _without_owner(obj: Obj) -> Obj:
+    """An object without what makes it ours: as somebody else would have made it."""
+    metadata = obj["metadata"]
+    labels = {
+        name: value
+        for name, value in (metadata.get("labels") or {}).items()
+        if name not in OWNERSHIP
+    }
+    return {**obj, "metadata": {**metadata, "labels": labels}}
+
+
+def _is_served(
+    client: Client,
+    obj: Obj,
+    desired: Sequence[Obj],
+    awaited: Set[ObjectKey],
+    left: Mapping[ObjectKey, Change],
+) -> bool:
     """Whether the kind is served; False when its CRD is among desired or it is awaited; else
-    UnknownKind."""
+    UnknownKind. left: what stays as it is: if it is the kind's CRD, there is nothing to wait for."""
     key = key_of(obj)
     try:
         client.kind(key.api_version, key.kind)
     except UnknownKind as error:
-        if key in awaited or any(_brings(other, key) for other in desired):
+        theirs = next((name for name, crd in left.items() if _defines(crd.before, key)), None)
+        if theirs is not None:
+            error.todo = f"update {theirs}, which was there before and stays as it is"
+        elif key in awaited or any(_brings(other, key) for other in desired):
             return False
         error.what = f"Cannot apply {key}: {error.what[0].lower()}{error.what[1:]}"
         raise
@@ -323,17 +366,21 @@ def _is_served(client: Client, obj: Obj, desired: Sequence[Obj], awaited: Set[Ob
 
 
 def _brings(obj: Obj, key: ObjectKey) -> bool:
-    """Whether obj is the CRD of a key's kind."""
+    """Whether obj is the CRD of a key's kind, and has its version."""
     spec = obj.get("spec") or {}
-    if (
-        obj["kind"] != "CustomResourceDefinition"
-        or (spec.get("names") or {}).get("kind") != key.kind
-    ):
-        return False
     versions = [
         f"{spec.get('group')}/{version.get('name')}" for version in spec.get("versions") or []
     ]
-    return key.api_version in versions
+    return _defines(obj, key) and key.api_version in versions
+
+
+def _defines(obj: Obj | None, key: ObjectKey) -> bool:
+    """Whether obj is the CRD of a key's kind, in whatever versions."""
+    spec = (obj or {}).get("spec") or {}
+    return (
+        spec.get("group") == key.api_version.rpartition("/")[0]
+        and (spec.get("names") or {}).get("kind") == key.kind
+    )
 
 
 def _not_ours(keys: Sequence[ObjectKey], host: str, *, adopt: bool) -> EnablementError:

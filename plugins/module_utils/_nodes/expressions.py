@@ -70,6 +70,11 @@ class Expression:
         return {**found, "values": list(self.values)} if self.values else found
 
 
+def is_number(text: str) -> bool:
+    """Whether a text is a number as Gt and Lt compare it."""
+    return _NUMBER.fullmatch(text) is not None
+
+
 Term = tuple[Expression, ...]
 Terms = tuple[Term, ...]
 EVERYWHERE: Terms = ((),)

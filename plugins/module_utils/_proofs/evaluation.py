@@ -34,6 +34,10 @@ class PlannedState(Protocol):
 
     def daemonsets_for(self, group: str) -> tuple[ObjectKey, ...]: ...
 
+    def is_wanted(self, daemonset: ObjectKey, node: NodeFacts) -> bool: ...
+
+    def why_unwanted(self, daemonset: ObjectKey, node: NodeFacts) -> str: ...
+
 
 @dataclass(frozen=True)
 class Siblings:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .._cluster.api_objects.labels import (
+    DOMAIN,
     FIELD_MANAGER,
     GROUP_LABEL,
     MANAGED_BY_LABEL,
@@ -23,6 +24,7 @@ from .._cluster.api_objects.labels import (
 )
 from .._errors import InvalidInput
 from .._json import Obj
+from .._nodes.node_affinity import NodeAffinity
 from .._nodes.taints import Taint, operand_tolerations
 from . import affinity
 from .loading.standard import STANDARD
@@ -139,6 +141,19 @@ def place(manifest: Obj, context: Context) -> Obj:
     # Only a DaemonSet's pods are taken off a node whose labels change.
     affinity.require(template["spec"], context.placement.terms(holding=is_daemonset))
     return placed
+
+
+def own_affinity(manifest: Obj) -> NodeAffinity | None:
+    """Which nodes the author of a DaemonSet wants its pods on, before they are placed; None for all.
+
+    Labels of ours say what has come so far, not what is wanted: who waits for one is not kept off a
+    node by it.
+    """
+    if not _is_daemonset(manifest):
+        return None
+    spec = (pod_template(manifest) or {})["spec"]
+    own = NodeAffinity.of(spec).without(lambda label: label.startswith(f"{DOMAIN}/"))
+    return None if own == NodeAffinity() else own
 
 
 def add_pod_metadata(pod: Obj, context: Context, resource: str | None) -> Obj:

@@ -130,6 +130,7 @@ class StateRenderer:
                 item.group_id,
                 self._path(item.source),
                 item.left_out,
+                inject.own_affinity(item.manifest),
             )
             for item in complete
         ]

@@ -132,6 +132,7 @@ class ApplyPlanner:
             renewed=self._renewed(objects),
             awaited=awaited,
             lenient=self.fields.lenient,
+            left_alone=self._left_alone(objects),
         )
         fitted = self.fields.fitted(objects)
         try:
@@ -152,6 +153,11 @@ class ApplyPlanner:
         """The objects that run anew when they change."""
         form = self._recipe.format
         return {key_of(obj) for obj in objects if form is not None and form.is_renewed(obj)}
+
+    def _left_alone(self, objects: Sequence[Obj]) -> set[ObjectKey]:
+        """The objects that stay as they are where somebody else has made them."""
+        form = self._recipe.format
+        return {key_of(obj) for obj in objects if form is not None and form.is_left_alone(obj)}
 
     def _awaited(self) -> set[ObjectKey]:
         """The objects whose kind may come with what their state requires."""

@@ -57,6 +57,8 @@ class ApplyResult:
         }
         if self._refused:
             result.update(failed=True, msg=str(self._refused[0]))
+        if differing:
+            _tell_left_alone(self._planned.changes, context)
         self._tell_skipped(rows, context)
         _tell_waiting(rows, context)
         images = self._images()
@@ -127,6 +129,11 @@ class ApplyResult:
                 if stage.state == name
                 for change in stage.changes
             ],
+            "left_alone": [
+                _change_row(change)
+                for change in self._planned.changes
+                if change.theirs and change.key in keys
+            ],
             "skipped": [
                 {"source": item.source, "reason": item.reason} for item in rendered.skipped
             ],
@@ -164,6 +171,15 @@ def _change_row(change: Change) -> Obj:
     if change.note:
         row["note"] = change.note
     return row
+
+
+def _tell_left_alone(changes: Sequence[Change], context: RunContext) -> None:
+    """Name what is somebody else's, and is used as it is."""
+    for change in changes:
+        if change.theirs:
+            context.notice(
+                f"{change.key} {change.note}: it stays as it is, and when this is removed"
+            )
 
 
 def _tell_waiting(rows: Sequence[Obj], context: RunContext) -> None:

@@ -151,9 +151,9 @@ class Desired:
             return []
         groups = frozenset().union(*(enabled_on for _manifest, enabled_on in ours))
 
-        def served() -> list[Mapping[str, str]]:
+        def served() -> list[NodeFacts]:
             facts = map(NodeFacts.from_object, self.nodes)
-            return [node.labels for node in facts if self.discovery.grouping.id_of(node) in groups]
+            return [node for node in facts if self.discovery.grouping.id_of(node) in groups]
 
         return rivals_of(
             [manifest for manifest, _on in ours], self.foreign_plugins, self.recipe, served

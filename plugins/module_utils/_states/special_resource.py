@@ -265,11 +265,11 @@ def info(request: SpecialResourceInfoRequest, _context: RunContext) -> Obj:
     """special_resource_info: the records, by name, as the API server has them without its own
     bookkeeping."""
     client = connect(request.connection)
-    if request.name:
-        record = record_store.read(client, request.name)
-        records = [record] if record else []
-    else:
-        records = client.list(RECORD).items if client.serves(API_VERSION, KIND) else []
+    record = record_store.read(client, request.name) if request.name else None
+    records = [record] if record else []
+    if not record and client.serves(API_VERSION, KIND):
+        everything = client.list(RECORD).items
+        records = _found_as(everything, request.name) if request.name else everything
     return {
         "changed": False,
         "resources": [
@@ -282,6 +282,11 @@ def info(request: SpecialResourceInfoRequest, _context: RunContext) -> Obj:
             for record in records
         ],
     }
+
+
+def _found_as(records: Sequence[Obj], name: str) -> list[Obj]:
+    """The records of a chart whose folder is called so, and not as the chart is."""
+    return [record for record in records if part(record, "spec").get("foundAs") == name]
 
 
 TASK = Task(SpecialResourceRequest, run)

@@ -89,11 +89,11 @@ class DriverPods:
         )
 
     def _on(self, node: str) -> Iterable[tuple[str, Obj]]:
-        group = self._snapshot.groups[node]
+        group, facts = self._snapshot.groups[node], self._snapshot.nodes[node]
         for plan in self._plans:
             for key in plan.daemonsets_for(group):
                 daemonset = self._snapshot.workloads.get(key, {})
-                if updates_on_delete(daemonset):
+                if updates_on_delete(daemonset) and plan.is_wanted(key, facts):
                     yield plan.name, daemonset
 
     def target(self, node: str) -> str:

@@ -76,6 +76,10 @@ POD_REASONS = {
         "the container runs, but its readiness probe fails since",
         "look at the pod's log and its readiness probe; deleting the pod starts it anew",
     ),
+    "NoScheduler": Reason(
+        "the scheduler that a pod names has not looked at it",
+        "see whether that scheduler runs, or correct schedulerName in the pod's template",
+    ),
     "OOMKilled": Reason(
         "a container was killed, since it took more memory than its limit or than the node has",
         "raise the container's memory limit, or free memory on the node, then run again",
@@ -106,6 +110,9 @@ IMAGE_REASONS = frozenset(
     {"ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull"}
 )
 NO_LONGER_READY = "NoLongerReady"
+# One that comes with the pod may have to be pulled first.
+SCHEDULER_PATIENCE_S = 120.0
+_DEFAULT_SCHEDULER = "default-scheduler"
 RESTARTED = "Restarted"
 CRASH_LOOP = "CrashLoopBackOff"
 # What the scheduler adds about pods that it could evict, which explains nothing about this one's
@@ -224,6 +231,19 @@ def _unschedulable(pod: Obj) -> Verdict | None:
     return Verdict(Outcome.TROUBLE, "Unschedulable", text, since)
 
 
+def _unseen(pod: Obj) -> Verdict | None:
+    """A pod of another scheduler than the cluster's own, which has said nothing of it: no event, no
+    condition."""
+    spec = part(pod, "spec")
+    scheduler = spec.get("schedulerName") or _DEFAULT_SCHEDULER
+    if spec.get("nodeName") or scheduler == _DEFAULT_SCHEDULER or condition(pod, "PodScheduled"):
+        return None
+    made = seconds(pod["metadata"].get("creationTimestamp"))
+    text = f"{name(pod)} waits for the scheduler {scheduler}, which has not looked at it"
+    until = (made or 0.0) + SCHEDULER_PATIENCE_S
+    return Verdict(Outcome.TROUBLE, "NoScheduler", text, made, open_until=until)
+
+
 def _stuck(pod: Obj) -> Verdict | None:
     """A container does not start without somebody's help."""
     for container in statuses(pod):
@@ -328,6 +348,7 @@ def _backs_off(container: Obj) -> bool:
 _JUDGEMENTS: Sequence[Callable[[Obj], Optional[Verdict]]] = (
     _leaving,
     _unschedulable,
+    _unseen,
     _stuck,
     _failed,
     _ended_with_an_error,

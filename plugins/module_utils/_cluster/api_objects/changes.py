@@ -24,7 +24,8 @@ class Change:
     before: as it is. after: as it is (or, planned, would be) afterwards, with the API server's
     defaults; None for a deletion. note: what is worth telling. desired: what is applied for it; for
     "restore", a merge patch. adopted: whether it was not ours before. left_out: the fields that its
-    kind does not have, and that are not in desired.
+    kind does not have, and that are not in desired. theirs: whether it is somebody else's, and stays
+    so whatever of it differs.
     """
 
     key: ObjectKey
@@ -35,6 +36,7 @@ class Change:
     desired: Obj | None = None
     adopted: bool = False
     left_out: tuple[str, ...] = ()
+    theirs: bool = False
 
 
 def contains(live: Any, wanted: Any) -> bool:

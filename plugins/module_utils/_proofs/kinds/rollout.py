@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 """rollout: the state's workloads run, in their current version; on a node: the pod of each of its
-DaemonSets is ready.
+DaemonSets is ready that is wanted there.
 
 Where only the DaemonSets' own counts are known (the quick look of an unchanged run), counts that
 agree with the nodes that should be served are enough; any difference makes the loop read the pods.
@@ -10,6 +10,7 @@ agree with the nodes that should be served are enough; any difference makes the 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..._cluster.api_objects.objects import ObjectKey, updates_on_delete
@@ -67,6 +68,8 @@ EVENTS_MAX_AGE_S = 5.0
 REVISION_MAX_AGE_S = 60.0
 NO_POD_PATIENCE_S = 10.0
 RESTART_PENDING = "RestartPending"
+# A state that holds on a node, since none of its DaemonSets is for it.
+NOT_WANTED = "NotWanted"
 
 
 def evaluate(observation: Observation[RolloutSettings]) -> Verdict:
@@ -75,14 +78,22 @@ def evaluate(observation: Observation[RolloutSettings]) -> Verdict:
         verdict = _workload(observation, key)
         if not verdict.passed:
             return verdict
-    pending_restart = False
+    found = []
     for key in observation.plan.daemonsets_for(observation.target.group):
         verdict = _daemonset_on_node(observation, key)
-        if verdict.passed and verdict.reason == RESTART_PENDING:
-            pending_restart = True
-        elif not verdict.passed:
+        if not verdict.passed:
             return verdict
-    return Verdict(Outcome.PASS, RESTART_PENDING) if pending_restart else PASSED
+        found.append(verdict)
+    return _together(found)
+
+
+def _together(found: Sequence[Verdict]) -> Verdict:
+    """What DaemonSets say together that are all as they should be on a node."""
+    if any(verdict.reason == RESTART_PENDING for verdict in found):
+        return Verdict(Outcome.PASS, RESTART_PENDING)
+    unwanted = [verdict for verdict in found if verdict.reason == NOT_WANTED]
+    reason = NOT_WANTED if unwanted and len(unwanted) == len(found) else PASSED.reason
+    return Verdict(Outcome.PASS, reason, "; ".join(verdict.message for verdict in unwanted))
 
 
 def _missing(key: ObjectKey) -> Verdict:
@@ -183,6 +194,8 @@ def _daemonset_on_node(observation: Observation[RolloutSettings], key: ObjectKey
     daemonset = observation.snapshot.workloads.get(key)
     if daemonset is None:
         return _missing(key)
+    if why := observation.plan.why_unwanted(key, observation.node):
+        return _unwanted(observation, key, daemonset, why)
     if not observation.snapshot.pods_known:
         return _by_counts(observation, key, daemonset)
     pods = [
@@ -202,13 +215,27 @@ def _daemonset_on_node(observation: Observation[RolloutSettings], key: ObjectKey
     return with_last_line(observation, pod, judge(pod))
 
 
+def _unwanted(
+    observation: Observation[RolloutSettings], key: ObjectKey, daemonset: Obj, why: str
+) -> Verdict:
+    """The node is one that the DaemonSet's author does not want. What was made just now may bring the
+    label that is missing."""
+    made = seconds(daemonset["metadata"].get("creationTimestamp")) or 0.0
+    if observation.now < made + NO_POD_PATIENCE_S:
+        observation.wake_at(made + NO_POD_PATIENCE_S)
+        return Verdict(Outcome.PENDING, "NoPod", f"{key} has no pod on the node yet: {why}")
+    return Verdict(Outcome.PASS, NOT_WANTED, f"{key} is not for the node: {why}")
+
+
 def _by_counts(
     observation: Observation[RolloutSettings], key: ObjectKey, daemonset: Obj
 ) -> Verdict:
     """What a DaemonSet's own counts say as long as no pod has been read."""
+    plan, nodes = observation.plan, observation.snapshot.nodes
     served = sum(
-        key in observation.plan.daemonsets_for(group)
-        for group in observation.snapshot.groups.values()
+        key in plan.daemonsets_for(group)
+        and (name not in nodes or plan.is_wanted(key, nodes[name]))
+        for name, group in observation.snapshot.groups.items()
     )
     if counts_agree(daemonset, served):
         return PASSED
@@ -328,7 +355,7 @@ def _repelling(node: NodeFacts, daemonset: Obj) -> Taint | None:
 KIND = ProofKind(
     name="rollout",
     holds_when="the state's Deployments and StatefulSets run in their current version and its Jobs are complete; on a"
-    " node: the pod of each of its DaemonSets is ready",
+    " node: the pod of each of its DaemonSets is ready, but for those that their authors keep off the node",
     settings=RolloutSettings,
     evaluate=evaluate,
     reasons=REASONS,

@@ -49,6 +49,9 @@ class ForeignFormat(Protocol):
     def is_renewed(self, manifest: Obj) -> bool:
         """Whether an object that cannot be changed in place is made anew, without being told to."""
 
+    def is_left_alone(self, manifest: Obj) -> bool:
+        """Whether an object stays as it is where somebody else has made it."""
+
     def proofs(self, manifests: Sequence[Obj]) -> list[Proof]:
         """What proves a state of these objects."""
 

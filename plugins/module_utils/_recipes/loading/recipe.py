@@ -270,6 +270,7 @@ class Recipe:
     - states: each after those that it requires
     - files: all files of the recipe, path inside its folder -> text
     - source: where it came from, for messages
+    - found_as: by what name its files are found, where that is not its own
     - format: what renders files that are in another format than ours; None for our templates
     """
 
@@ -292,4 +293,5 @@ class Recipe:
     files: Mapping[str, str] = field(default_factory=dict)
     source: str = ""
     recipe: str = ""
+    found_as: str = ""
     format: ForeignFormat | None = field(default=None, compare=False, repr=False)

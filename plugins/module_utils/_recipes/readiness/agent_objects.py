@@ -105,13 +105,18 @@ def _conditions(
 
 
 def _daemonset(manifest: Obj, recipe: Recipe) -> StateDaemonSet:
+    """What the agent needs to know of a DaemonSet: its affinity and its nodeSelector are one there."""
     template = pod_template(manifest) or {}
+    selector = [
+        {"key": key, "operator": "In", "values": [value]}
+        for key, value in sorted((template["spec"].get("nodeSelector") or {}).items())
+    ]
     terms = []
     for term in required_terms(template["spec"]):
         rest = {key: value for key, value in term.items() if key != "matchExpressions"}
         kept = [
             each
-            for each in term.get("matchExpressions") or ()
+            for each in [*selector, *(term.get("matchExpressions") or ())]
             if not gated_state(recipe.name, each["key"])
         ]
         terms.append({**rest, "matchExpressions": kept} if kept else rest)

@@ -13,6 +13,7 @@ from typing import Any
 from ..._cluster.api_objects.kinds import builtin
 from ..._json import Obj
 from ..._nodes.groups import NodeGroup
+from ..._nodes.node_affinity import NodeAffinity
 from ..._nodes.taints import Taint
 from ..._proofs.proof import Proof
 
@@ -130,13 +131,15 @@ class RenderedObject:
     for all.
 
     source: the file of the recipe that it came from. left_out: fields that its author gave it, and
-    that its kind does not have.
+    that its kind does not have. affinity: which nodes its author wants the pods of a DaemonSet on, of
+    those that the recipe is for; None: on all.
     """
 
     manifest: Obj
     group: str
     source: str
     left_out: tuple[str, ...] = ()
+    affinity: NodeAffinity | None = None
 
 
 @dataclass(frozen=True)

@@ -66,6 +66,7 @@ def states(
         "changed": bool(changes),
         "states": [{"name": name, "changes": removal.rows(name)} for name in names],
         "release_role": prepared.recipe.release_role,
+        "instance": prepared.recipe.name,
     }
     if context.diff:
         result["diff"] = context.diff_of(changes)

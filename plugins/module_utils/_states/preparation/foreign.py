@@ -18,11 +18,10 @@ from ..._cluster.api_objects.objects import key_of
 from ..._errors import EnablementError
 from ..._json import Obj, part
 from ..._nodes.discovery import Discovery
-from ..._nodes.expressions import parse_expression
-from ..._nodes.selectors import label_selector, matches
+from ..._nodes.facts import NodeFacts
+from ..._nodes.node_affinity import NodeAffinity
+from ..._nodes.selectors import label_selector
 from ..._recipes.loading.recipe import Recipe, Rival
-
-Labels = Sequence[Mapping[str, str]]
 
 # Where every device plugin opens its socket (kubelet/pkg/apis/deviceplugin/v1beta1/constants.go,
 # DevicePluginPath).
@@ -132,7 +131,10 @@ def is_plugin(manifest: Obj) -> bool:
 
 
 def rivals_of(
-    ours: Sequence[Obj], others: Sequence[Obj], recipe: Recipe, nodes: Callable[[], Labels]
+    ours: Sequence[Obj],
+    others: Sequence[Obj],
+    recipe: Recipe,
+    nodes: Callable[[], Sequence[NodeFacts]],
 ) -> list[str]:
     """The names of other device plugins that serve what ours do, on nodes that ours serve.
 
@@ -140,7 +142,7 @@ def rivals_of(
     names one of them (command, arguments, environment), or runs an image of ours, whatever its
     registry and tag.
 
-    ours, others: DaemonSets; nodes: gives the labels of the nodes that ours serve.
+    ours, others: DaemonSets; nodes: gives the nodes that ours serve.
     """
     images = {_image_name(container) for plugin in ours for container in _containers(plugin)}
     named, own = _naming(recipe.resources), {key_of(plugin) for plugin in ours}
@@ -154,7 +156,7 @@ def rivals_of(
     found = [plugin for plugin in others if key_of(plugin) not in own and serves_ours(plugin)]
     there = nodes() if found else []
     return [
-        str(key_of(plugin)) for plugin in found if any(_may_run(plugin, labels) for labels in there)
+        str(key_of(plugin)) for plugin in found if any(_may_run(plugin, node) for node in there)
     ]
 
 
@@ -187,22 +189,6 @@ def _texts(container: Obj) -> str:
     )
 
 
-def _may_run(daemonset: Obj, labels: Mapping[str, str]) -> bool:
-    """Whether a DaemonSet's pods may run on a node with these labels."""
-    pod = _pod(daemonset)
-    if not matches(labels, [part(pod, "nodeSelector")]):
-        return False
-    required = part(
-        pod, "affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution"
-    )
-    terms = required.get("nodeSelectorTerms") or [{}]
-    return any(
-        all(_holds(each, labels) for each in term.get("matchExpressions") or []) for term in terms
-    )
-
-
-def _holds(expression: Obj, labels: Mapping[str, str]) -> bool:
-    try:
-        return parse_expression(expression).holds(labels)
-    except ValueError:
-        return True
+def _may_run(daemonset: Obj, node: NodeFacts) -> bool:
+    """Whether a DaemonSet's pods may run on a node, by its labels and its name."""
+    return NodeAffinity.of(_pod(daemonset)).takes(node.labels, node.name)

@@ -245,6 +245,7 @@ def _schema() -> Obj:
             "Where the recipe was for the run that applied it (a folder is one of the machine that ran"
             " it); without, it is one of the collection."
         ),
+        foundAs=_text("By what name the recipe's files are found, where that is not its own."),
         namespace=_text("Where the recipe's objects are."),
         options={
             "type": "object",

@@ -59,6 +59,7 @@ def make_spec(
     }
     where_there_are_any: Mapping[str, list[Any] | str] = {
         "recipeDir": recipe_dir,
+        "foundAs": recipe.found_as,
         "pools": [pool.to_spec(secret) for pool in pools],
         "taints": [taint.to_object() for taint in taints],
         "depends": [dependency.name for dependency in recipe.depends],

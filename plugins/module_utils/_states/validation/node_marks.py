@@ -166,9 +166,11 @@ def _proven(
     plan: StatePlan, result: Result, proof: ProofRecord | None, found: NodeFindings
 ) -> tuple[str, ProofRecord | None]:
     """Gate and proof of a state that is ready; as long as its pods run the version before, the new
-    one is not proven."""
+    one is not proven, and where nothing of it is wanted, nothing is."""
     if result.restart_pending:
         return STALE, proof
+    if result.unwanted:
+        return READY, None
     if plan.proofs and not result.holds:
         node = found.node
         proof = ProofRecord(result.subject, node.kernel, node.boot_id, found.moment)

@@ -12,7 +12,9 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from ..._cluster.api_objects.objects import ObjectKey
+from ..._nodes.facts import NodeFacts
 from ..._nodes.groups import NodeGroup
+from ..._nodes.node_affinity import NodeAffinity
 from ..._proofs.proof import Proof
 from ..._verdicts.verdict import Verdict
 
@@ -47,7 +49,8 @@ class PlannedGroups:
     hashes: of what is rendered for a group ("" for a state of the cluster). daemonsets: those whose
     pods serve its nodes ("": every node). proofs: the indices of those that count there; all where
     a group is not named. own: the id of the state's own group that it is a part of. off: where the
-    state is disabled. without_image: why it has no image.
+    state is disabled. without_image: why it has no image. affinities: of DaemonSets whose authors want
+    them on some of these nodes only.
     """
 
     hashes: Mapping[str, str] = field(default_factory=dict)
@@ -56,6 +59,7 @@ class PlannedGroups:
     own: Mapping[str, str] = field(default_factory=dict)
     off: frozenset[str] = frozenset()
     without_image: Mapping[str, str] = field(default_factory=dict)
+    affinities: Mapping[ObjectKey, NodeAffinity] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -122,13 +126,32 @@ class StatePlan:
         everywhere = self.groups.daemonsets.get("", ())
         return self.groups.daemonsets.get(group, ()) + everywhere if group else everywhere
 
+    def is_wanted(self, daemonset: ObjectKey, node: NodeFacts) -> bool:
+        """Whether the author of a DaemonSet wants it on a node. While NFD's labels are those of
+        another kernel, they say nothing of that."""
+        affinity = self.groups.affinities.get(daemonset)
+        return affinity is None or node.in_transition or affinity.takes(node.labels, node.name)
+
+    def why_unwanted(self, daemonset: ObjectKey, node: NodeFacts) -> str:
+        """Why the author of a DaemonSet does not want it on a node, in words; "" where they do."""
+        if self.is_wanted(daemonset, node):
+            return ""
+        return self.groups.affinities[daemonset].why_not(node.labels, node.name)
+
+    def serves(self, group: str, node: NodeFacts) -> bool:
+        """Whether there is something of the state on a node of this group: all of its DaemonSets may
+        be for others."""
+        daemonsets = self.daemonsets_for(group) if self.groups.affinities else ()
+        return not daemonsets or any(self.is_wanted(key, node) for key in daemonsets)
+
 
 @dataclass(frozen=True)
 class Result:
     """One state on one node: since and the texts are what a person reads in the table.
 
     cause: the state in which the reason lies, "" where that is this one. subject is what a proof
-    has to be about now, holds whether the node's proof of before still is.
+    has to be about now, holds whether the node's proof of before still is. unwanted: ready, since
+    nothing of the state is wanted on the node: nothing was proven.
     """
 
     state: str
@@ -142,6 +165,7 @@ class Result:
     restart_pending: bool = False
     subject: str = ""
     holds: bool = False
+    unwanted: bool = False
 
     @property
     def root(self) -> str:

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..._nodes.groups import NodeGroup
+from ..._proofs.kinds.rollout import NOT_WANTED
 from ..._times import timestamp
 from .causes import Results, causes, place, problems, worst
 from .phases import Phase, Result, StatePlan
@@ -51,6 +52,7 @@ def summarize(
         "causes": found,
         "problems": rows,
         "restarts_pending": _restarts(results),
+        "unwanted": _unwanted(results),
         "left": list(left),
         "unfinished": [],
         "rivals": [],
@@ -65,6 +67,21 @@ def summarize(
 def _restarts(results: Results) -> list[str]:
     """The nodes on which a pod still runs the version before."""
     return sorted({node for (node, _state), result in results.items() if result.restart_pending})
+
+
+def _unwanted(results: Results) -> list[dict[str, Any]]:
+    """What is ready on nodes although a DaemonSet of it is not for them: by state and reason, on how
+    many of the nodes."""
+    found = Counter(
+        (result.state, result.message)
+        for (node, _state), result in results.items()
+        if node and result.phase is Phase.READY and result.message and not result.restart_pending
+    )
+    totals = Counter(state for node, state in results if node)
+    return [
+        {"state": state, "nodes": count, "total": totals[state], "message": message}
+        for (state, message), count in sorted(found.items())
+    ]
 
 
 def _node_row(
@@ -109,12 +126,20 @@ def _state_row(plan: StatePlan, found: Mapping[str, Result]) -> dict[str, Any]:
         "reason": "",
         "message": "",
     }
-    if phase is not Phase.READY:
-        first = next(found[node] for node in sorted(found) if found[node].phase is phase)
-        row |= {"reason": first.reason, "message": first.message, "since": timestamp(first.since)}
+    row |= _why(phase, found)
     if plan.per_node:
         row["groups"] = [_group_row(group, title, found) for group, title in _titled(plan.rows)]
     return row
+
+
+def _why(phase: Phase, found: Mapping[str, Result]) -> dict[str, str]:
+    """Why a state is in a phase; of a ready one only that nothing of it is wanted on any node, which
+    nobody may have meant."""
+    if phase is Phase.READY:
+        unwanted = found and all(result.unwanted for result in found.values())
+        return {"reason": NOT_WANTED} if unwanted else {}
+    first = next(found[node] for node in sorted(found) if found[node].phase is phase)
+    return {"reason": first.reason, "message": first.message, "since": timestamp(first.since)}
 
 
 def _group_row(group: NodeGroup, title: str, found: Mapping[str, Result]) -> dict[str, Any]:

@@ -125,6 +125,9 @@ def _make_plan(
             own=dict(output.groups),
             off=frozenset(output.groups) - output.enabled_on,
             without_image=without_image,
+            affinities={
+                key_of(item.manifest): item.affinity for item in output.objects if item.affinity
+            },
         ),
         workloads=tuple(_keys(output, WORKLOADS)),
         gated=bool(dependants),

@@ -32,6 +32,7 @@ def render(
         *nobody,
         *_causes(report["causes"], age),
         *_restarts(report["restarts_pending"]),
+        *_unwanted(report["unwanted"]),
         *_upgrades(report["upgrades"], age),
         *(line for name in report["rivals"] for line in _rival(name)),
         *([f"~ {departure(report['left'])}"] if report["left"] else []),
@@ -76,6 +77,20 @@ def _restarts(nodes: Sequence[str]) -> list[str]:
     return [
         f"~ {count} nodes run the driver version before, until the playbook upgrade exchanges it: {names}"
     ]
+
+
+def _unwanted(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Which nodes a DaemonSet's author has kept it off; where that is all of them, nobody may have
+    meant it."""
+    lines = []
+    for row in rows[:MAX_CAUSES]:
+        everywhere = row["nodes"] == row["total"]
+        count = f"all {row['total']}" if everywhere else f"{row['nodes']} of {row['total']}"
+        lines.append(
+            f"{'!' if everywhere else '~'} {row['state']}, {count} nodes: {row['message']}"
+        )
+    more = len(rows) - MAX_CAUSES
+    return [*lines, f"  and {more} more (report: all lists every node)"] if more > 0 else lines
 
 
 def _rival(name: str) -> tuple[str, str]:

@@ -5,7 +5,9 @@
 
 from __future__ import annotations
 
-from ..._proofs.kinds.rollout import RESTART_PENDING
+from dataclasses import replace
+
+from ..._proofs.kinds.rollout import NOT_WANTED, RESTART_PENDING
 from ..._verdicts.verdict import Outcome, Verdict
 from .phases import Memory, Phase, Result
 from .walk_step import WalkStep
@@ -20,7 +22,8 @@ def result_of(step: WalkStep, verdict: Verdict, *, grace: float, timeout: float)
     if verdict.passed:
         memory.forget_trouble()
         pending = verdict.reason == RESTART_PENDING
-        return step.final(Phase.READY, verdict.reason, verdict.message, restart_pending=pending)
+        result = step.final(Phase.READY, verdict.reason, verdict.message, restart_pending=pending)
+        return replace(result, unwanted=verdict.reason == NOT_WANTED)
     if verdict.outcome is Outcome.PENDING:
         lasting = _lasting_trouble(memory)
         if lasting is None:

@@ -13,6 +13,7 @@ from functools import partial
 from ..._cluster.api_objects.labels import AGENT_CONFIGURATION, fact_label
 from ..._nodes.facts import NodeFacts
 from ..._proofs.catalog import KINDS
+from ..._proofs.declaration import Scope
 from ..._proofs.evaluation import Observation, ProofTarget, ProofView, Siblings
 from ..._proofs.kinds.rollout import RESTART_PENDING
 from ..._proofs.snapshot import ClusterSnapshot
@@ -148,7 +149,7 @@ class Walker:
         """
         if all(self._ready(state, "") for state in states):
             return True
-        nodes = self.members(of, group)
+        nodes = self._served(self.members(of, group), states)
         if on is ProvenOn.ALL_THAT_CAN and not all(
             self._ended(state, node) for node in nodes for state in states
         ):
@@ -167,6 +168,16 @@ class Walker:
             for node, finest in self.snapshot.groups.items()
             if group in ("", own.get(finest, finest))
         ]
+
+    def _served(self, nodes: list[str], states: Sequence[str]) -> list[str]:
+        """Those of the nodes that have something of all these states: the others prove nothing. All,
+        where none has."""
+        plans = [plan for plan in self.plans if plan.name in states and plan.groups.affinities]
+        groups, facts = self.snapshot.groups, self.snapshot.nodes
+        served = [
+            node for node in nodes if all(plan.serves(groups[node], facts[node]) for plan in plans)
+        ]
+        return served or nodes
 
     def _on_node(
         self, step: WalkStep, node: NodeFacts, target: ProofTarget, *, holds: bool
@@ -233,6 +244,7 @@ class Walker:
         """How a state stands on the node where it stands best; where there is no node, it waits for
         one to come."""
         found = [result for (_node, name), result in self.results.items() if name == state]
+        found = [result for result in found if not result.unwanted] or found
         nobody = Result(state, Phase.WAITING, "NoNodes", "no node has the hardware", final=True)
         return max(
             found,
@@ -242,7 +254,8 @@ class Walker:
 
     def _prove(self, step: WalkStep, target: ProofTarget, *, holds: bool) -> Verdict:
         """Evaluate the proofs in order; the first one that does not pass decides."""
-        restart_pending = False
+        said = PASSED
+        is_served = target.node is None or step.plan.serves(target.group, target.node)
         view = ProofView(
             snapshot=self.snapshot,
             namespace=self.settings.namespace,
@@ -253,6 +266,8 @@ class Walker:
         for index, proof in step.plan.proofs_for(target.group):
             kind = KINDS[proof.kind]
             if not kind.counts_on(proof, target) or (holds and not kind.observed):
+                continue
+            if not is_served and kind.scope_of(proof) is Scope.NODE:
                 continue
             observation = Observation(
                 plan=step.plan,
@@ -266,8 +281,11 @@ class Walker:
             step.walk.take(observation)
             if not verdict.passed:
                 return verdict
-            restart_pending = restart_pending or verdict.reason == RESTART_PENDING
-        return Verdict(Outcome.PASS, RESTART_PENDING, RESTART_TEXT) if restart_pending else PASSED
+            if verdict.reason == RESTART_PENDING:
+                said = Verdict(Outcome.PASS, RESTART_PENDING, RESTART_TEXT)
+            elif verdict.message and said is PASSED:
+                said = verdict
+        return said
 
     def _judge(self, step: WalkStep, verdict: Verdict) -> Result:
         settings, plan = self.settings, step.plan
@@ -279,7 +297,11 @@ class Walker:
         of."""
         names = [name for name, its_group in self.snapshot.groups.items() if its_group == group]
         able = [
-            name for name in names if self._unmet(plan, name) is None and self._is_decidable(name)
+            name
+            for name in names
+            if self._unmet(plan, name) is None
+            and self._is_decidable(name)
+            and plan.serves(group, self.snapshot.nodes[name])
         ]
         able.sort(key=lambda name: (not self._ready(plan.name, name), name))
         final = frozenset(name for name in able if self._is_given_up(plan.name, name))

@@ -138,9 +138,10 @@ class _NodeProof:
         if state.name in self._withdrawn:
             self._forget(state, here)
             return ""
-        runs = self._runs(state, here)
+        is_served = _is_served(state, here)
+        runs = self._runs(state, here) if is_served else self.is_known
         stands = all(self._holds[name] for name in state.requires)
-        proven = runs and stands and self._is_proven(state, here)
+        proven = runs and stands and (not is_served or self._is_proven(state, here))
         self._holds[state.name] = proven
         if not proven:
             return self._unproven(state, now, runs=runs, stands=stands)
@@ -223,6 +224,16 @@ class _NodeProof:
             if not each.validator
             for pod in self._pods.get(each.name, ())
         ]
+
+
+def _is_served(state: AgentState, here: Sequence[StateDaemonSet]) -> bool:
+    """Whether a state has something on the node: all that it runs may be for others. here: its
+    DaemonSets that are for the node."""
+    return not any(map(_serves, state.daemonsets)) or any(map(_serves, here))
+
+
+def _serves(daemonset: StateDaemonSet) -> bool:
+    return not daemonset.validator
 
 
 def _version(pod: Obj) -> str:

@@ -46,6 +46,9 @@ from ansible_collections.hardware.enablement.plugins.module_utils._interface.bun
 from ansible_collections.hardware.enablement.plugins.module_utils._recipes.templates.templating import (
     TemplateError,
 )
+from ansible_collections.hardware.enablement.plugins.module_utils._states.record.record_spec import (
+    make_spec,
+)
 from tests.unit.plugins.module_utils.charts.test_chart_archive import packed
 
 CHART = {"Chart.yaml": "apiVersion: v2\nname: kmod\nversion: 0.1.0\n"}
@@ -203,6 +206,7 @@ def test_a_chart_is_a_recipe() -> None:
     assert {"set", "node_selector"} <= set(recipe.options)
 
 
+FILES = {**CHART, "templates/0000-a.yaml": "", "templates/b.yaml": ""}
 RELEASE = HelmRelease("kmod", "ns", "1.36.2", ("a.example/v1",))
 OUTPUT = """---
 # Source: kmod/templates/0000-a.yaml
@@ -223,7 +227,7 @@ def test_helm_is_asked_once_for_each_set_of_values() -> None:
         asked.append((arguments, files))
         return OUTPUT, ""
 
-    chart = ChartRendering("kmod", CHART, "kmod", helm)
+    chart = ChartRendering("kmod", FILES, "kmod", helm)
     found = chart.texts(RELEASE, {"a": 1}, {"b": 2})
     assert found["templates/0000-a.yaml"] == "a: 1\n---\nc: 1\n"
     assert chart.texts(RELEASE, {"a": 1}, {"b": 2}) is found
@@ -351,6 +355,27 @@ def test_bundles_of_all_formats_are_read(tmp_path: Path) -> None:
     assert set(read_bundle(tmp_path / "directories")) == {"state-driver/0000_a.yaml"}
     with pytest.raises(InvalidInput, match=r"a recipe\.yml, a Chart\.yaml.*\(chart\)"):
         read_bundle(tmp_path / "none")
+
+
+def test_a_chart_is_found_by_its_folder_and_by_what_its_chart_yaml_calls_it(tmp_path: Path) -> None:
+    def write(folder: str) -> None:
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "Chart.yaml").write_text(CHART["Chart.yaml"], encoding="utf-8")
+
+    write("kmod-v1")
+    assert read_bundle(tmp_path / "kmod-v1") == read_bundle(tmp_path / "kmod") == CHART
+    recipes = {name: read_recipe(CHART, name) for name in ("kmod-v1", "kmod")}
+    assert {recipe.name for recipe in recipes.values()} == {"kmod"}
+    assert [recipe.found_as for recipe in recipes.values()] == ["kmod-v1", ""]
+    spec = make_spec(recipes["kmod-v1"], "kmod", {})
+    assert (spec["recipe"], spec["foundAs"]) == ("kmod", "kmod-v1")
+    assert "foundAs" not in make_spec(recipes["kmod"], "kmod", {})
+    write("kmod-v2")
+    with pytest.raises(InvalidInput, match=r"several charts kmod .*kmod-v1, kmod-v2 are called so"):
+        read_bundle(tmp_path / "kmod")
+    # A folder of the name comes first.
+    write("kmod")
+    assert read_bundle(tmp_path / "kmod") == CHART
 
 
 def test_a_packed_chart_is_read_by_its_name(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -211,6 +211,19 @@ def test_a_reboot_makes_all_proofs_void() -> None:
     # Pods that were ready before the reboot are no word about it.
     assert machine.observe(DRIVER, PROOF, PLUGIN) == {"": "driver.waiting"}
     assert machine.observe(DRIVER, pod("validate-driver", uid="p2"), PLUGIN)[""] == "ready"
+
+
+def test_a_state_whose_daemonsets_are_all_for_other_nodes_asks_nothing_of_this_one() -> None:
+    elsewhere = [{"matchExpressions": [{"key": "card", "operator": "In", "values": ["new"]}]}]
+    found = state("driver", validated=True)
+    own = [replace(each, terms=elsewhere) for each in found.daemonsets if not each.validator]
+    others = [each for each in found.daemonsets if each.validator]
+    machine = Machine((replace(found, daemonsets=[*own, *others]),))
+    machine.conditions = {"driver": [NodeCondition("node_labels", {"present": ["x"], "equal": {}})]}
+    assert machine.observe() == {"": "ready", "driver": "ready"}
+    machine.labels["card"] = "new"
+    assert machine.observe(later=GRACE_S + 2)["driver"] == "ready"
+    assert machine.observe(later=GRACE_S + 2)["driver"] == "degraded"
 
 
 def test_daemonsets_for_other_nodes_do_not_count() -> None:

@@ -302,3 +302,16 @@ def test_a_state_that_runs_nothing_on_nodes_cannot_be_waited_for(
 
     with pytest.raises(ReadinessError, match="wait for state driver, which runs none"):
         ByNodes(recipe, facts_for, groups=(NEW,)).state("node_agent")
+
+
+def test_a_node_selector_is_told_to_the_agent_as_affinity_is(
+    files: dict[str, str], facts_for: MakeFacts
+) -> None:
+    files["plugin/daemonset.yaml.j2"] = files["plugin/daemonset.yaml.j2"].replace(
+        "      containers:", "      nodeSelector: {card: new}\n      containers:"
+    )
+    found = ByNodes(load(files, "toys/toy-gpu"), facts_for, groups=(NEW,)).configuration
+    daemonsets = [each for state in found.states for each in state.daemonsets]
+    plugin = next(each for each in daemonsets if each.name == "plugin")
+    chosen = {"key": "card", "operator": "In", "values": ["new"]}
+    assert all(chosen in term["matchExpressions"] for term in plugin.terms)

@@ -15,11 +15,12 @@ from ansible_collections.hardware.enablement.plugins.module_utils._recipes.loadi
     Recipe,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._states.preparation import foreign
+from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.states import world
 
 Obj = dict[str, Any]
 
 RECIPE = cast(Recipe, SimpleNamespace(resources=["example.com/gpu", "example.com/mig-*"]))
-NODES = [{"kubernetes.io/hostname": "n1", "card": "a"}]
+NODES = [world.node(labels={"kubernetes.io/hostname": "n1", "card": "a"})]
 
 
 def plugin(

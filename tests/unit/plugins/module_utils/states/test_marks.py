@@ -139,6 +139,11 @@ def test_what_nobody_proves_any_more_goes_with_a_run_of_all_states() -> None:
     assert (set(some.gates), set(some.proofs)) == ({"driver", "gone"}, {"driver", "gone"})
 
 
+def test_where_nothing_is_wanted_the_way_is_open_and_nothing_is_proven() -> None:
+    marks = wanted(NodeMarks(), driver=result(Phase.READY, unwanted=True))
+    assert (marks.gates, marks.proofs) == ({"driver": "ready"}, {})
+
+
 def test_waiting_and_failing_make_no_gate() -> None:
     for phase in (Phase.WAITING, Phase.FAILED, Phase.UNKNOWN):
         after = wanted(NodeMarks(), driver=result(phase))

@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from ansible_collections.hardware.enablement.plugins.module_utils._recipes.render import (
     check_recipe,
 )
@@ -22,6 +24,7 @@ from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.rec
     FILES,
     Bench,
 )
+from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.states import world
 
 
 def plans_of(bench: Bench) -> dict[str, StatePlan]:
@@ -54,6 +57,26 @@ def test_each_node_is_served_by_the_daemonsets_of_its_states_own_groups() -> Non
     assert len(served("driver", "pooled") | served("driver", "plain")) == 3
     assert served("driver", "crio") == served("driver", "plain")
     assert not served("hook", "crio") & served("hook", "plain")
+
+
+def test_an_author_keeps_a_daemonset_off_nodes_and_our_labels_do_not() -> None:
+    selector = '{card: "new", hardware-enablement.io/other.driver: ready}'
+    helper = DAEMONSET.format(name="helper", image="i")
+    chosen = helper.replace("spec: {containers", f"spec: {{nodeSelector: {selector}, containers")
+    assert chosen != helper
+    bench = Bench({**FILES, "driver/helper.yaml.j2": chosen})
+    plan = plans_of(bench)["driver"]
+    (key,) = plan.groups.affinities
+    assert key.name == "helper"
+    node = world.node(labels={"card": "new"})
+    assert plan.is_wanted(key, node)
+    assert plan.why_unwanted(key, world.node()) == "it wants card=new, and the node has no card"
+    # Others of the state are for it anyway.
+    group = bench.of("plain").id
+    assert plan.serves(group, world.node())
+    others = replace(plan, groups=replace(plan.groups, daemonsets={"": (key,)}))
+    assert not others.serves(group, world.node())
+    assert others.serves(group, node)
 
 
 def test_proofs_count_where_they_belong() -> None:

@@ -69,6 +69,23 @@ def test_all_ready() -> None:
     assert found["problems"] == []
 
 
+def test_nodes_that_are_not_wanted_are_told_and_ready() -> None:
+    text = "DaemonSet demo/plugin is not for the node: it wants card=new, and the node has no card"
+    unwanted = Result("plugin", Phase.READY, "NotWanted", text, final=True, unwanted=True)
+    found = report(n2_plugin=unwanted)
+    assert found["ready"]
+    row = {"state": "plugin", "nodes": 1, "total": 2, "message": text}
+    assert found["unwanted"] == [row]
+    assert f"~ plugin, 1 of 2 nodes: {text}" in table.render("demo", found, NOW, seconds)
+    assert [state["reason"] for state in found["states"]] == ["", ""]
+    # Where that is all of them, nobody may have meant it.
+    results = {(node, "plugin"): unwanted for node in NODES}
+    whole = summarize(PLANS[1:], results, GROUPS, NODES, all_nodes=False)
+    assert [state["reason"] for state in whole["states"]] == ["NotWanted"]
+    found["unwanted"] = [{**row, "nodes": 2}]
+    assert f"! plugin, all 2 nodes: {text}" in table.render("demo", found, NOW, seconds)
+
+
 def test_no_nodes_is_a_result_of_its_own() -> None:
     found = summarize(PLANS, {}, [], {}, all_nodes=False)
     assert (found["phase"], found["ready"], found["acceptable"]) == ("empty", False, True)

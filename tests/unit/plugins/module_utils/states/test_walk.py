@@ -14,6 +14,9 @@ import pytest
 from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_objects.objects import (
     ObjectKey,
 )
+from ansible_collections.hardware.enablement.plugins.module_utils._nodes.node_affinity import (
+    NodeAffinity,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils._proofs.feeds import Watched
 from ansible_collections.hardware.enablement.plugins.module_utils._proofs.proof import Proof
 from ansible_collections.hardware.enablement.plugins.module_utils._proofs.queries import (
@@ -67,6 +70,7 @@ WORKLOAD = Proof(
     {"pod": "p.yaml.j2", "resource": None, "sampling": "all", "parallel": 5, "timeout": 60},
 )
 
+SAMPLED = replace(WORKLOAD, spec={**WORKLOAD.spec, "sampling": "per_group"})
 
 CRASHING = world.pod(
     "driver", ready=False, waiting={"reason": "CrashLoopBackOff"}, restarts=1, exit_code=3
@@ -136,6 +140,105 @@ def test_no_pod_is_never_ready() -> None:
     rig = Rig(world.plan("driver"))
     result = rig.observation()["driver"]
     assert (result.phase, result.reason, result.final) == (Phase.WAITING, "NoPod", False)
+
+
+def wanting(plan: StatePlan, *states: str, **labels: str) -> StatePlan:
+    """The plan with DaemonSets, its own one or those of these names, that want these labels."""
+    keys = [world.daemonset_key(state) for state in states or (plan.name,)]
+    affinity = NodeAffinity.of({"nodeSelector": labels})
+    return world.with_groups(plan, affinities=dict.fromkeys(keys, affinity))
+
+
+def test_a_node_that_a_daemonsets_author_does_not_want_is_ready_and_says_why() -> None:
+    rig = Rig(wanting(world.plan("driver"), card="new"), labels={"card": "old"})
+    result = rig.observation()["driver"]
+    assert (result.phase, result.reason, result.unwanted) == (Phase.READY, "NotWanted", True)
+    assert result.message == (
+        "DaemonSet demo/driver is not for the node: it wants card=new, and the node has card=old"
+    )
+    # The quick look says the same.
+    rig.snapshot.pods_known = False
+    assert rig.observation()["driver"].message == result.message
+
+
+def test_a_label_that_a_new_daemonset_wants_may_still_come() -> None:
+    rig = Rig(wanting(world.plan("driver"), card="new"))
+    made = world.daemonset("driver")
+    made["metadata"]["creationTimestamp"] = timestamp(NOW)
+    rig.snapshot.put_workload(made)
+    result = rig.observation()["driver"]
+    assert (result.phase, result.reason) == (Phase.WAITING, "NoPod")
+    assert "it wants card=new, and the node has no card" in result.message
+    assert rig.observation(after=11)["driver"].phase is Phase.READY
+
+
+def test_a_node_that_is_wanted_and_has_no_pod_is_not_ready() -> None:
+    rig = Rig(wanting(world.plan("driver"), card="new"), labels={"card": "new"})
+    assert rig.observation(after=60)["driver"].reason == "NoPod"
+
+
+def test_the_label_of_the_kernel_before_keeps_no_daemonset_off_a_node() -> None:
+    kernel = "feature.node.kubernetes.io/kernel-version.full"
+    rig = Rig(
+        wanting(world.plan("driver"), **{kernel: "6.2"}), kernel="6.2", labels={kernel: "6.1"}
+    )
+    result = rig.observation(after=60)["driver"]
+    assert (result.phase, result.reason) == (Phase.WAITING, "KernelLabelStale")
+
+
+def test_what_is_wanted_counts_beside_what_is_not() -> None:
+    keys = tuple(map(world.daemonset_key, ("driver", "other")))
+    plan = world.with_groups(world.plan("driver"), daemonsets={"": keys})
+    rig = Rig(wanting(plan, "other", card="new"))
+    rig.snapshot.put_workload(world.daemonset("other"))
+    assert rig.observation(after=60)["driver"].reason == "NoPod"
+    rig.snapshot.put_pod(world.pod("driver"))
+    result = rig.observation(after=61)["driver"]
+    assert (result.phase, result.unwanted) == (Phase.READY, False)
+    assert result.message.startswith("DaemonSet demo/other is not for the node: it wants card=new")
+
+
+def test_nothing_is_asked_of_a_node_on_which_nothing_is_wanted() -> None:
+    proofs = (Proof("rollout"), Proof("allocatable", {"resource": "acme.example/gpu"}), WORKLOAD)
+    plan = world.plan("driver", proofs=proofs)
+    rig = Rig(wanting(plan, card="new"))
+    assert rig.observation()["driver"].phase is Phase.READY
+    assert rig.walk.wants == []
+    assert (
+        Rig(wanting(plan, card="new"), labels={"card": "new"}).observation()["driver"].phase
+        is Phase.WAITING
+    )
+
+
+def test_a_node_on_which_nothing_is_wanted_proves_nothing_for_others() -> None:
+    plan = wanting(world.plan("driver", proofs=(Proof("rollout"), SAMPLED)), card="new")
+    rig = Rig(plan)
+    rig.snapshot.nodes["n2"] = other = world.node("n2", labels={"card": "new"})
+    rig.snapshot.groups["n2"] = GROUP
+    rig.observation()
+    assert not rig.walker.is_proven(["driver"], "")
+    # What serves the cluster waits for the other one as well, whose pod is still to come.
+    later = replace(world.plan("report", ("driver",), deployed=False), per_node=False)
+    rig.walker.plans = (plan, later)
+    rig.walker.walk(other, GROUP, {}, NONE, NOW)
+    rig.walker.walk_cluster(later, NOW)
+    assert rig.walker.results["", "report"].phase is Phase.WAITING
+    # One of a group is enough for the proof, but it has to be one that the state serves.
+    rig.snapshot.put_pod(world.pod("driver", node_name="n2"))
+    walk = rig.walker.walk(other, GROUP, {}, NONE, NOW)
+    assert [type(query) for query in walk.wants] == [StartPod]
+    # Where none of the nodes has anything of it, there is nothing to wait for.
+    rig.walker.forget("n2")
+    rig.snapshot.forget_node("n2")
+    assert rig.walker.is_proven(["driver"], "")
+
+
+def test_counts_are_compared_with_the_nodes_that_are_wanted() -> None:
+    rig = Rig(wanting(world.plan("driver"), card="new"), labels={"card": "new"})
+    rig.snapshot.nodes["n2"] = world.node("n2")
+    rig.snapshot.groups["n2"] = GROUP
+    rig.snapshot.pods_known = False
+    assert rig.observation()["driver"].phase is Phase.READY
 
 
 def test_no_pod_fails_after_the_grace_with_the_event() -> None:

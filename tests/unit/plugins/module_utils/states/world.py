@@ -167,6 +167,11 @@ def validator(
     }
 
 
+def daemonset_key(name: str) -> ObjectKey:
+    """A DaemonSet's key."""
+    return ObjectKey("apps/v1", "DaemonSet", NAMESPACE, name)
+
+
 def plan(
     name: str,
     requires: tuple[str, ...] = (),
@@ -179,7 +184,7 @@ def plan(
 ) -> StatePlan:
     """A state that has one DaemonSet of its own name, unless it is not deployed, and other
     workloads."""
-    key = ObjectKey("apps/v1", "DaemonSet", NAMESPACE, name)
+    key = daemonset_key(name)
     return StatePlan(
         name=name,
         requires=requires,

@@ -13,7 +13,10 @@ from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_c
     lean,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._times import seconds
-from ansible_collections.hardware.enablement.plugins.module_utils._verdicts.pod_status import judge
+from ansible_collections.hardware.enablement.plugins.module_utils._verdicts.pod_status import (
+    SCHEDULER_PATIENCE_S,
+    judge,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils._verdicts.verdict import Outcome
 from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.states import world
 
@@ -54,6 +57,21 @@ def test_what_the_scheduler_says_about_preemption_is_left_out() -> None:
             "conditions": [{**unschedulable, "message": text + more}],
         }
         assert judge(pod).message.endswith("1 node(s) had untolerated taint {a: b}")
+
+
+def test_a_scheduler_that_says_nothing_of_its_pod_is_named() -> None:
+    made = "2026-01-01T00:00:00Z"
+    pod = {"metadata": {"name": "p", "creationTimestamp": made}, "spec": {}, "status": {}}
+    assert judge(pod).reason == "Pending"
+    pod["spec"] = {"schedulerName": "mine"}
+    verdict = judge(pod)
+    assert (verdict.outcome, verdict.reason) == (Outcome.TROUBLE, "NoScheduler")
+    assert "waits for the scheduler mine, which has not looked at it" in verdict.message
+    # It may come with the pod, and its image has to be pulled.
+    assert verdict.since is not None
+    assert verdict.open_until - verdict.since == SCHEDULER_PATIENCE_S
+    pod["spec"] = {"schedulerName": "mine", "nodeName": "n1"}
+    assert judge(pod).reason == "Pending"
 
 
 def test_a_pod_that_is_going_is_replaced_however_it_ends() -> None:

@@ -1,0 +1,34 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Which drivers a node has, before any of their pods is looked at."""
+
+from __future__ import annotations
+
+from typing import cast
+
+import pytest
+
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_client.client import (
+    Client,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._nodes.node_affinity import (
+    NodeAffinity,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._proofs.snapshot import (
+    ClusterSnapshot,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._upgrades.driver_pods import (
+    DriverPods,
+)
+from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.states import world
+
+
+@pytest.mark.parametrize(("card", "states"), [("new", ["driver"]), ("old", [])])
+def test_a_node_that_a_driver_is_not_for_has_none_to_exchange(card: str, states: list[str]) -> None:
+    node = world.node(labels={"card": card})
+    snapshot = ClusterSnapshot(nodes={"n1": node}, groups={"n1": world.GROUP})
+    snapshot.put_workload(world.daemonset("driver", strategy="OnDelete"))
+    wanted = {world.daemonset_key("driver"): NodeAffinity.of({"nodeSelector": {"card": "new"}})}
+    plan = world.with_groups(world.plan("driver"), affinities=wanted)
+    assert DriverPods(cast(Client, None), snapshot, [plan], "demo").states("n1") == states
