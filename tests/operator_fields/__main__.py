@@ -9,6 +9,7 @@ and _numa. With --check nothing is written, and a difference ends it with 1."""
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 import tempfile
@@ -118,7 +119,18 @@ def text_of(source: Source) -> str:
         f"# {source.repository.removeprefix('https://')} {source.commit[:12]}, {_BASES}.\n"
         "# Facts alone, written by make operator-fields.\n"
     )
-    return head + yaml.safe_dump(found, sort_keys=False, default_flow_style=None, width=120)
+    return head + "".join(line for name, types in found.items() for line in in_lines(name, types))
+
+
+def in_lines(name: str, types: Mapping[str, FieldType]) -> Iterator[str]:
+    """A kind in YAML, each value of a field on a line of its own, so that a difference can be read."""
+    yield f"{name}:\n"
+    for path, type_ in types.items():
+        if isinstance(type_, list):
+            yield f"  {path}:\n"
+            yield from (f"    - {json.dumps(each)}\n" for each in type_)
+        else:
+            yield f"  {path}: {type_}\n"
 
 
 def main() -> int:
