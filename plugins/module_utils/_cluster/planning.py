@@ -87,16 +87,7 @@ def plan(
     UnknownFieldsError, Invalid, ...
     """
     planner = _Planner(client, live, rules, desired)
-    theirs = _answered(
-        client.parallel(
-            [
-                partial(planner.leave_alone, obj)
-                for obj in desired
-                if key_of(obj) in rules.left_alone
-            ]
-        )
-    )
-    left = {change.key: change for change in theirs if change is not None}
+    left = _left_alone(client, planner, [obj for obj in desired if key_of(obj) in rules.left_alone])
     planned = [obj for obj in desired if key_of(obj) not in left]
     served = {key_of(obj): _is_served(client, obj, planned, rules.awaited, left) for obj in planned}
     calls = [partial(planner.plan_object, obj, served=served[key_of(obj)]) for obj in planned]
@@ -107,6 +98,14 @@ def plan(
         raise UnknownFieldsError(unknown, client.host)
     changes = {**left, **{change.key: change for change in _answered(found)}}
     return [changes[key_of(obj)] for obj in desired]
+
+
+def _left_alone(
+    client: Client, planner: _Planner, objects: Sequence[Obj]
+) -> dict[ObjectKey, Change]:
+    """Those of the objects that somebody else has made, and that stay so."""
+    found = _answered(client.parallel([partial(planner.leave_alone, obj) for obj in objects]))
+    return {change.key: change for change in found if change is not None}
 
 
 def _answered(found: Sequence[T | ApiError]) -> list[T]:

@@ -119,16 +119,7 @@ class ApplyResult:
             "enabled": rendered.enabled,
             "objects": len(rendered.objects),
             "changes": list(map(_change_row, own)),
-            "waiting": [
-                {
-                    "action": change.action,
-                    "object": str(change.key),
-                    "requires": list(stage.requires),
-                }
-                for stage in self._waiting
-                if stage.state == name
-                for change in stage.changes
-            ],
+            "waiting": self._waiting_of(name),
             "left_alone": [
                 _change_row(change)
                 for change in self._planned.changes
@@ -137,16 +128,29 @@ class ApplyResult:
             "skipped": [
                 {"source": item.source, "reason": item.reason} for item in rendered.skipped
             ],
-            "left_out": [
-                {"object": str(key), "field": field}
-                for key, fields in self._planner.fields.left_out.items()
-                if key in keys
-                for field in fields
-            ],
+            "left_out": self._left_out_of(keys),
             "kept": [
                 {"object": str(key), "reason": why} for key, why in self._planned.kept.items()
             ],
         }
+
+    def _waiting_of(self, name: str) -> list[Obj]:
+        """The changes of a state that wait for something to be proven."""
+        return [
+            {"action": change.action, "object": str(change.key), "requires": list(stage.requires)}
+            for stage in self._waiting
+            if stage.state == name
+            for change in stage.changes
+        ]
+
+    def _left_out_of(self, keys: Set[ObjectKey]) -> list[Obj]:
+        """The fields of these objects that their kinds do not have."""
+        return [
+            {"object": str(key), "field": field}
+            for key, fields in self._planner.fields.left_out.items()
+            if key in keys
+            for field in fields
+        ]
 
 
 def with_report(result: Obj, report: Obj) -> Obj:
