@@ -70,6 +70,8 @@ Switches = Mapping[str, EnabledField]
 
 # What Go writes for what is not set.
 _EMPTY: tuple[Any, ...] = (None, "", [], {})
+# Fields with names and values that people choose.
+_OF_LABELS = ("selector", "labels", "annotations")
 _BY_ITSELF = "it is so here without being set, too"
 _UNKNOWN = UnmappedField("it is not known here; it may be new in the operator")
 
@@ -234,7 +236,7 @@ def given_fields(
     """Each field that is given, down to the last of which the table speaks, or to what is no
     mapping. Empty texts, lists and mappings are not given."""
     for name, given in spec.items():
-        path, value = f"{at}.{name}" if at else str(name), _without_empty(given)
+        path, value = f"{at}.{name}" if at else str(name), _without_empty(given, name)
         if value in _EMPTY:
             continue
         goes_on = path not in fields or any(name.startswith(f"{path}.") for name in fields)
@@ -246,15 +248,16 @@ def given_fields(
 
 def spec_of(resource: Mapping[str, Any]) -> Obj:
     """What a custom resource sets."""
-    found: Obj = _without_empty(part(resource, "spec"))
+    found: Obj = _without_empty(part(resource, "spec"), "")
     return found
 
 
-def _without_empty(value: Any) -> Any:
-    """A mapping without what is empty in it, at any depth."""
-    if not isinstance(value, Mapping):
+def _without_empty(value: Any, of: str) -> Any:
+    """A mapping without what is empty in it, at any depth; but an empty label is a label. of: the name
+    of its field."""
+    if not isinstance(value, Mapping) or of.lower().endswith(_OF_LABELS):
         return value
-    found = {name: _without_empty(each) for name, each in value.items()}
+    found = {name: _without_empty(each, str(name)) for name, each in value.items()}
     return {name: each for name, each in found.items() if each not in _EMPTY}
 
 

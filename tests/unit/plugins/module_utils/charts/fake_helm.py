@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 _SCRIPT = """#!/bin/sh
-for file in chart/templates/*.yaml; do
+for file in chart/crds/*.yaml chart/templates/*.yaml; do
+  [ -f "$file" ] || continue
   printf -- '---\\n# Source: %s\\n' "$file"
   cat "$file"
 done

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import pytest
 
+from ansible_collections.hardware.enablement.plugins.module_utils._charts.recipe_store import (
+    MAX_BYTES,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils._errors import InvalidInput
 from ansible_collections.hardware.enablement.plugins.module_utils._interface.recipe_source import (
     open_store,
-)
-from ansible_collections.hardware.enablement.plugins.module_utils._interface.recipe_store import (
-    MAX_BYTES,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._interface.text_store import (
     TextStore,

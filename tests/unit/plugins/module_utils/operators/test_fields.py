@@ -153,6 +153,14 @@ def test_a_field_that_nobody_knows_is_said(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", TABLES)
+def test_a_label_without_a_value_is_a_label(kind: str) -> None:
+    for path in TYPES[kind]:
+        if path.lower().endswith(("selector", "labels")):
+            found = IMPORTS[kind](at_path(path, {"node-role.kubernetes.io/worker": ""}))
+            assert any(named(kind, found.lists).values()), path
+
+
+@pytest.mark.parametrize("kind", TABLES)
 @pytest.mark.parametrize("empty", ["", {}, [], None])
 def test_what_is_empty_is_not_set(kind: str, empty: Any) -> None:
     for path in TYPES[kind]:
