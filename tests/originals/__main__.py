@@ -49,7 +49,7 @@ PLACEHOLDER = "REPLACE_NAMESPACE"
 ISSUED = {"status": {"conditions": [{"type": "Ready", "status": "True"}]}}
 PAUSE_S = 3
 # Seconds; nobody mends what is wrong.
-GRACE, TIMEOUT = 1, 900
+GRACE, TIMEOUT = 20, 900
 _KIND = re.compile(r"^kind: *SpecialResource(Module)?\s*$", re.MULTILINE)
 # Made by controllers, or what a first run makes for all that come.
 _PASSING = re.compile(
@@ -184,12 +184,11 @@ def make_config_map(cluster: Cluster, path: Path) -> None:
 
 def installed(cluster: Cluster, path: Path, scratch: Path) -> Path:
     """An example as its Makefile installs it, where it has a placeholder for the namespace: a copy with
-    a namespace, and its manifests in ConfigMaps there."""
-    text = path.read_text()
-    if PLACEHOLDER not in text:
+    a namespace beside those of its brothers, and their manifests in ConfigMaps there."""
+    if PLACEHOLDER not in path.read_text():
         return path
-    copy = scratch / path.name
-    copy.write_text(text.replace(PLACEHOLDER, USER))
+    for each in path.parent.glob("*.yaml"):
+        (scratch / each.name).write_text(each.read_text().replace(PLACEHOLDER, USER))
     with suppress(ClusterError):
         cluster.kubectl("create", "namespace", USER)
     recipe = path.parent.parent
@@ -197,7 +196,7 @@ def installed(cluster: Cluster, path: Path, scratch: Path) -> Path:
         name = f"{recipe.name}-{folder.name}"
         with suppress(ClusterError):
             cluster.kubectl("create", "configmap", name, "-n", USER, f"--from-file={folder}")
-    return copy
+    return scratch / path.name
 
 
 def know_foreign_kinds(cluster: Cluster, path: Path) -> None:
@@ -217,8 +216,16 @@ def make_namespace(cluster: Cluster, path: Path) -> None:
     (resource,) = (each for each in yaml.safe_load_all(path.read_text()) if each)
     spec = resource.get("spec") or {}
     metadata = resource["metadata"]
+    depends = spec.get("dependsOn") or []
+    for each in depends if isinstance(depends, list) else ():
+        make_account(cluster, each["name"], None)
     namespace = spec.get("namespace") or metadata.get("namespace") or metadata["name"]
-    names = [f"builder-dockercfg-{namespace}"[:60], (spec.get("set") or {}).get("pushSecret")]
+    make_account(cluster, namespace, (spec.get("set") or {}).get("pushSecret"))
+
+
+def make_account(cluster: Cluster, namespace: str, secret: str | None) -> None:
+    """A namespace with the account of builds and its Secret, and another Secret."""
+    names = [f"builder-dockercfg-{namespace}"[:60], secret]
     account = {
         "apiVersion": "v1",
         "kind": "ServiceAccount",
@@ -249,6 +256,15 @@ def play(cluster: Cluster, runner: Runner, path: Path) -> Outcome:
     if "url: https://" in path.read_text():
         # What it depends on is in the collection as well.
         given["hardware_enablement_recipe_dir"] = str(path.parent.parent)
+    for brother in brothers(path):
+        log(
+            path,
+            runner.play(
+                "special_resource",
+                timeout=TIMEOUT,
+                **{**given, "hardware_enablement_cr": str(brother)},
+            ),
+        )
     first = runner.play("special_resource", timeout=TIMEOUT, **given)
     log(path, first)
     if first.code:
@@ -271,6 +287,14 @@ def play(cluster: Cluster, runner: Runner, path: Path) -> Outcome:
     after = dump(cluster.api)
     left = tuple(sorted(key for key in after.keys() - before.keys() if not _PASSING.match(key)))
     return Outcome(outcome.end, outcome.rewrites, left)
+
+
+def brothers(path: Path) -> list[Path]:
+    """The custom resources of v1alpha1 that an example wants to be there, which its Makefile makes."""
+    (resource,) = (each for each in yaml.safe_load_all(path.read_text()) if each)
+    depends = (resource.get("spec") or {}).get("dependsOn")
+    names = depends["name"] if isinstance(depends, dict) else []
+    return [found for name in names for found in path.parent.glob(f"{name}[-_]*.yaml")]
 
 
 def enabled(cluster: Cluster) -> list[str]:

@@ -240,7 +240,7 @@ def given_fields(
         if value in _EMPTY:
             continue
         goes_on = path not in fields or any(name.startswith(f"{path}.") for name in fields)
-        if not (goes_on and isinstance(value, Mapping)):
+        if not (goes_on and isinstance(value, Mapping)) or name.lower().endswith(_OF_LABELS):
             yield path, value
         else:
             yield from given_fields(value, fields, path)
