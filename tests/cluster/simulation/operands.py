@@ -142,7 +142,7 @@ def fits_kernel(image: str, kernel: str) -> bool:
     that names no kernel at all (its driver is compiled on the node, or it is referred to by digest)
     fits any.
     """
-    component = image.rsplit("/", 1)[-1].partition("@")[0]
+    component = re.sub(r":v(?=[0-9])", ":", image.rsplit("/", 1)[-1].partition("@")[0])
     name, _sep, tag = component.partition(":")
     beside_version = f"{name}-{re.sub(r'^v?[0-9.]+', '', tag)}"
     if not re.search(r"[0-9]+\.[0-9]+\.[0-9]+", beside_version):
