@@ -43,7 +43,9 @@ class GpuSharing:
             if pod.operand.role == PLUGIN and pod.serves and pod.uid not in self._configs:
                 found = [read_config(pod.namespace, name) or {} for name in pod.config_maps]
                 texts = [text for data in found for text in data.values()]
-                self._configs[pod.uid] = yaml.safe_load(texts[0]) if texts else {}
+                # Others have a script there.
+                read = yaml.safe_load(texts[0]) if texts else None
+                self._configs[pod.uid] = read if isinstance(read, dict) else {}
 
     def observe(self, node: Node, pods: Sequence[Pod]) -> None:
         """Take down how the GPUs are divided now."""
