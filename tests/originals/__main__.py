@@ -316,7 +316,7 @@ def log(path: Path, played: Played) -> None:
     """The whole output, for whom the reason does not do."""
     folder = os.environ.get("HE_ORIGINALS_LOG")
     if folder:
-        name = "-".join(path.parts[-4:])
+        name = "-".join(path.parts[-3:])
         with (Path(folder) / f"{name}.log").open("a") as file:
             file.write(played.output)
 

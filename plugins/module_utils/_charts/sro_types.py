@@ -128,10 +128,11 @@ def filled(shape: Record, value: Mapping[str, Any], *, lists: bool = False) -> O
     found: Obj = {}
     for name, key in shape.keys.items():
         given = value.get(name)
+        inner = key.shape.inner if isinstance(key.shape, Items) else None
         if isinstance(key.shape, Record):
             found[name] = filled(key.shape, given or {}, lists=lists)
-        elif isinstance(key.shape, Items) and isinstance(key.shape.inner, Record) and given:
-            found[name] = [filled(key.shape.inner, each or {}, lists=lists) for each in given]
+        elif isinstance(inner, Record) and isinstance(given, list):
+            found[name] = [filled(inner, each or {}, lists=lists) for each in given]
         elif given is not None:
             found[name] = given
         elif lists or not isinstance(key.shape, (Items, MapOf)):

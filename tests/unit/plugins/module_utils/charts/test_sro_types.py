@@ -38,6 +38,8 @@ def test_what_is_not_set_is_there_as_go_has_it() -> None:
     assert whole["driverContainer"]["runArgs"] == [{"name": "A", "value": ""}]
     assert whole["driverContainer"]["artifacts"] == {"hostPaths": [], "images": [], "claims": []}
     assert whole["configuration"] == []
+    # As v1alpha1 has it.
+    assert filled(NUMBERED_SPEC, {"dependsOn": {"name": ["a"]}})["dependsOn"] == {"name": ["a"]}
 
 
 def test_what_a_type_does_not_have_is_dropped_wherever_it_is() -> None:
