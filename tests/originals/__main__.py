@@ -48,6 +48,8 @@ LINES = "+ wait 1\n+ touch /tmp/ready\n+ sleep infinity"
 PLACEHOLDER = "REPLACE_NAMESPACE"
 ISSUED = {"status": {"conditions": [{"type": "Ready", "status": "True"}]}}
 PAUSE_S = 3
+# What a device plugin of the lab offers, of which simulated nodes know nothing.
+DEVICES = {"status": {kind: {"dummy/dummyDev": "4"} for kind in ("capacity", "allocatable")}}
 # Seconds; nobody mends what is wrong.
 GRACE, TIMEOUT = 20, 900
 _KIND = re.compile(r"^kind: *SpecialResource(Module)?\s*$", re.MULTILINE)
@@ -113,6 +115,8 @@ def prepare(cluster: Cluster) -> None:
     for node in nodes:
         if "/node-" in node:
             cluster.kubectl("label", "--overwrite", node, *LABELS)
+            status = ("--subresource=status", "--type=merge", "-p", json.dumps(DEVICES))
+            cluster.kubectl("patch", node, *status)
         else:
             cluster.kubectl(
                 "taint",
