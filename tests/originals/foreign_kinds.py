@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from tests.scenes.gpu_operator import definition
+
 # (group, version, kind, plural); those of a cluster have no namespace.
 _NAMESPACED = (
     ("shipwright.io", "v1alpha1", "Build", "builds"),
@@ -31,22 +33,4 @@ def foreign_definitions() -> Iterator[dict[str, Any]]:
     """Their CustomResourceDefinitions."""
     for scope, kinds in (("Namespaced", _NAMESPACED), ("Cluster", _OF_CLUSTER)):
         for group, version, kind, plural in kinds:
-            schema = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
-            yield {
-                "apiVersion": "apiextensions.k8s.io/v1",
-                "kind": "CustomResourceDefinition",
-                "metadata": {"name": f"{plural}.{group}"},
-                "spec": {
-                    "group": group,
-                    "scope": scope,
-                    "names": {"kind": kind, "plural": plural},
-                    "versions": [
-                        {
-                            "name": version,
-                            "served": True,
-                            "storage": True,
-                            "schema": {"openAPIV3Schema": schema},
-                        }
-                    ],
-                },
-            }
+            yield definition(kind, plural, group, version, scope)
