@@ -654,8 +654,18 @@ def test_a_custom_resource_as_its_author_wrote_it(
     assert owner.writes(mark) == []
     # The record knows where it came from.
     owner.play("status", hardware_enablement_recipe=name).check()
-    for each in (name, *DEPENDENCIES.get(name, ())):
-        owner.play("disable", hardware_enablement_recipe=each).check()
+    if name == "kmod-module":
+        # A record is no reason to take a recipe from anywhere but a folder.
+        place = "cm://kmod-module/kmod-module"
+        refused = owner.play("disable", hardware_enablement_recipe=name)
+        assert refused.code != 0
+        assert place in refused.output
+        owner.play(
+            "disable", hardware_enablement_recipe=name, hardware_enablement_recipe_dir=place
+        ).check()
+    else:
+        for each in (name, *DEPENDENCIES.get(name, ())):
+            owner.play("disable", hardware_enablement_recipe=each).check()
     assert kept(openshift) == before
 
 

@@ -195,6 +195,7 @@ def prepare(
 
 def _absolute(recipe_dir: str) -> str:
     """recipe_dir as it is understood in whatever folder."""
+    recipe_dir = recipe_dir.removeprefix("file://")
     return recipe_dir if "://" in recipe_dir or not recipe_dir else str(Path(recipe_dir).absolute())
 
 
