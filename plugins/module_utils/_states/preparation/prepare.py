@@ -43,6 +43,7 @@ from .recipe_request import RecipeRequest
 from .runtime_facts import runtime_facts
 from .tags import EVERYTHING, Tags
 
+_COLLECTION = "that of the collection"
 _FACTS = {"kernel": KERNEL, "os": SYSTEM, "runtime": RUNTIME}
 
 
@@ -89,8 +90,12 @@ class Prepared:
 
     @property
     def differences(self) -> tuple[str, ...]:
-        """What the options change about the record, in words."""
-        return self.intent.differences
+        """What is asked for otherwise than in the record, in words."""
+        recorded = part(self.record or {}, "spec")
+        before, now = str(recorded.get("recipeDir") or ""), self.recipe_dir
+        moved = bool(recorded) and before != now
+        places = f"recipe: {before or _COLLECTION} -> {now or _COLLECTION}"
+        return (*([places] if moved else ()), *self.intent.differences)
 
     @property
     def selector(self) -> Sequence[Mapping[str, str | None]]:
@@ -170,8 +175,6 @@ def prepare(
     if complete:
         parse_pools(request.pools)
     record = record_store.read(client, recipe.name)
-    if complete:
-        _refuse_namesake(recipe, request.recipe_dir, record)
     intent = make_intent(
         recipe,
         given,
@@ -197,20 +200,6 @@ def _absolute(recipe_dir: str) -> str:
     """recipe_dir as it is understood in whatever folder."""
     recipe_dir = recipe_dir.removeprefix("file://")
     return recipe_dir if "://" in recipe_dir or not recipe_dir else str(Path(recipe_dir).absolute())
-
-
-def _refuse_namesake(
-    recipe: Recipe, recipe_dir: str | None, record: Mapping[str, Any] | None
-) -> None:
-    """Raise InvalidInput where the collection has a recipe of the name of one that is enabled and
-    comes from elsewhere."""
-    recorded = part(record or {}, "spec").get("recipeDir")
-    if recorded and not recipe_dir:
-        raise InvalidInput(
-            f"{recipe.name} is not the recipe of that name in the collection",
-            why=f"it was enabled from {recorded}",
-            todo=f"add -e hardware_enablement_recipe_dir={recorded}, or disable it first",
-        )
 
 
 def _with_options(recipe: Recipe, intent: Intent) -> Recipe:
