@@ -191,7 +191,10 @@ def a_driver_is_exchanged_under_a_pod_that_has_a_device(site: Site, bench: Bench
         "the new driver pod is refused",
         # A container has to be made, and to end twice, on a machine that does more than this.
         seconds=240,
-        instead=lambda: site.cluster.kubectl("describe", "pods", "-n", NAMESPACE),
+        # Of one alone kubectl shows the events.
+        instead=lambda: site.cluster.kubectl(
+            "describe", "pod", "-n", NAMESPACE, site.pod("nvidia-driver", node)
+        ),
     )
     wait_until(
         lambda: re.search(rf"node {node}, driver .*{refused}", site.play("status").output),
