@@ -26,6 +26,9 @@ from tests.cluster.images.gpu.kernel_module import KernelModule
 HARDWARE = MACHINE / gpus.HARDWARE.relative_to("/")
 TREE = Path("/opt/driver")
 MOUNTED = Path("/run/nvidia/driver")
+# In the real one's root, too. The next pod's volume is that folder: where it had to be made in the tree
+# of a container that is gone, the kubelet could not, and the pod would be created for ever.
+FIRMWARE = Path("/lib/firmware")
 LOOK_EVERY_S = 1.0
 # What the real one writes for the host, reads of it, or has the kernel read.
 NEEDS = ("/dev/log", "/host-etc/os-release", "/lib/firmware", "/run/nvidia", "/var/log")
@@ -97,6 +100,7 @@ def install_files(found: Gpus) -> None:
     inside(gpus.SMI).parent.mkdir(parents=True, exist_ok=True)
     inside(gpus.SMI).write_bytes(gpus.SMI.read_bytes())
     inside(gpus.SMI).chmod(0o755)
+    inside(FIRMWARE).mkdir(parents=True, exist_ok=True)
     MOUNTED.mkdir(parents=True, exist_ok=True)
     run("mount", "--bind", str(TREE), str(MOUNTED))
     run("mount", "-t", "tmpfs", "modules", "/sys/module")
