@@ -61,7 +61,9 @@ def what_is_broken_is_named_with_its_evidence(site: Site) -> None:
     assert f"serves no {TEMPERATURE}" in played.output
     assert site.summaries() == {first: "monitoring.failed", second: "driver_validation.failed"}
     # Nothing that needs a working driver has come to the second node.
-    assert site.allocatable() == {first: "2", second: None}
+    offered = site.allocatable()
+    # Of devices that a node has had in a test before, a kubelet says that there are none.
+    assert (offered[first], offered[second] or "0") == ("2", "0")
     assert site.pod("nvidia-device-plugin", second) == ""
 
 
