@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import time
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from tests.cluster.api import Api, ApiError, in_parallel
 from tests.cluster.commands import NFD_NAMESPACE
 from tests.cluster.errors import ClusterError
 from tests.cluster.node_objects import (
+    FEATURES,
     KERNEL_LABEL,
     Machine,
     is_usable,
@@ -101,13 +102,15 @@ def reboot(api: Api, name: str, kernel: str) -> None:
 
 
 def publish_features(api: Api, machine: Machine) -> None:
-    """Let NFD know a machine, or know it anew, as nfd-worker on it would; comes back when the node
-    is labelled."""
+    """Let NFD know a machine, or know it anew, as nfd-worker on it would; comes back when the node has
+    its labels, and of devices no others."""
     feature = node_feature(machine)
     if api.create(_FEATURES, feature) is None:
         change = [{"op": "replace", "path": "/spec", "value": feature["spec"]}]
         api.patch(f"{_FEATURES}/{machine.name}", change, content_type="application/json-patch+json")
-    _wait_for_label(api, machine.name, machine.kernel)
+    labels = feature["spec"]["labels"]
+    wanted = {name: value for name, value in labels.items() if name.startswith(f"{FEATURES}/")}
+    _wait_for_labels(api, machine.name, wanted, of=f"{FEATURES}/pci-")
 
 
 def relabel(api: Api, name: str) -> None:
@@ -120,7 +123,7 @@ def relabel(api: Api, name: str) -> None:
         "features": {"attributes": {"kernel.version": {"elements": elements}}},
     }
     api.patch(f"{_FEATURES}/{name}", {"spec": spec})
-    _wait_for_label(api, name, kernel)
+    _wait_for_labels(api, name, {KERNEL_LABEL: label_value(kernel)}, of=KERNEL_LABEL)
 
 
 def set_ready(api: Api, name: str, ready: bool) -> None:
@@ -129,11 +132,16 @@ def set_ready(api: Api, name: str, ready: bool) -> None:
     _patch_node(api, f"{name}/status", body, content_type="application/strategic-merge-patch+json")
 
 
-def _wait_for_label(api: Api, name: str, kernel: str, *, timeout: float = 30) -> None:
+def _wait_for_labels(
+    api: Api, name: str, wanted: Mapping[str, str], *, of: str, timeout: float = 30
+) -> None:
+    """Wait until a node has these labels, and of those that begin so no others."""
     deadline = time.monotonic() + timeout
-    while api.get(f"{_NODES}/{name}")["metadata"]["labels"].get(KERNEL_LABEL) != label_value(
-        kernel
-    ):
+    while True:
+        labels = api.get(f"{_NODES}/{name}")["metadata"]["labels"]
+        known = {label for label in labels if label.startswith(of)}
+        if wanted.items() <= labels.items() and known <= wanted.keys():
+            return
         if time.monotonic() > deadline:
             raise ClusterError(
                 f"{name} was not labelled within {timeout:.0f} s: see nfd-master.log, else simulation.log."
