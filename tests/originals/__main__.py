@@ -279,13 +279,15 @@ def play(cluster: Cluster, runner: Runner, path: Path) -> Outcome:
         log(path, again)
         end = f"not ready again: {reason(again)}" if again.code else "ready"
         outcome = Outcome(end, rewrites=len(runner.writes(mark)) or again.changed)
-    for name in enabled(cluster):
+    for name, place in enabled(cluster).items():
         ended = runner.play(
             "disable",
             timeout=TIMEOUT,
             hardware_enablement_recipe=name,
             hardware_enablement_force=True,
             hardware_enablement_delete_definitions=True,
+            # What is no folder, a person has to say.
+            **({"hardware_enablement_recipe_dir": place} if "://" in place else {}),
         )
         log(path, ended)
     after = dump(cluster.api)
@@ -301,13 +303,13 @@ def brothers(path: Path) -> list[Path]:
     return [found for name in names for found in path.parent.glob(f"{name}[-_]*.yaml")]
 
 
-def enabled(cluster: Cluster) -> list[str]:
-    """The names of all that is enabled."""
+def enabled(cluster: Cluster) -> dict[str, str]:
+    """The names of all that is enabled, each with where its recipe is."""
     crd = "specialresources.hardware-enablement.io"
     if not cluster.kubectl("get", "crd", crd, "-o", "name", "--ignore-not-found"):
-        return []
-    found = cluster.kubectl("get", crd, "-o", "name").split()
-    return [each.partition("/")[2] for each in found]
+        return {}
+    found = json.loads(cluster.kubectl("get", crd, "-o", "json"))["items"]
+    return {each["metadata"]["name"]: each["spec"].get("recipeDir", "") for each in found}
 
 
 def reason(played: Played) -> str:
