@@ -18,6 +18,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import yaml
 
@@ -82,6 +83,12 @@ def resources_in(folder: Path, names: list[str]) -> Iterator[Path]:
             continue
         if _KIND.search(path.read_text(errors="replace")):
             yield path
+
+
+def resource_at(path: Path) -> dict[str, Any]:
+    """The one custom resource of a file."""
+    (resource,) = (each for each in yaml.safe_load_all(path.read_text()) if each)
+    return dict(resource)
 
 
 def main(arguments: list[str]) -> int:
@@ -169,7 +176,7 @@ def issue_certificates(cluster: Cluster) -> None:
 
 def make_config_map(cluster: Cluster, path: Path) -> None:
     """The chart of an example in the ConfigMap that it names, as its user had put it there."""
-    (resource,) = (each for each in yaml.safe_load_all(path.read_text()) if each)
+    resource = resource_at(path)
     chart = (resource.get("spec") or {}).get("chart") or {}
     repository = chart.get("repository")
     url = repository.get("url", "") if isinstance(repository, dict) else ""
@@ -217,7 +224,7 @@ def know_foreign_kinds(cluster: Cluster, path: Path) -> None:
 def make_namespace(cluster: Cluster, path: Path) -> None:
     """The namespace of an example with what was in it before: the account of builds, as OpenShift makes
     it, and the Secret that the example's values name, as its user did."""
-    (resource,) = (each for each in yaml.safe_load_all(path.read_text()) if each)
+    resource = resource_at(path)
     spec = resource.get("spec") or {}
     metadata = resource["metadata"]
     depends = spec.get("dependsOn") or []
@@ -297,7 +304,7 @@ def play(cluster: Cluster, runner: Runner, path: Path) -> Outcome:
 
 def brothers(path: Path) -> list[Path]:
     """The custom resources of v1alpha1 that an example wants to be there, which its Makefile makes."""
-    (resource,) = (each for each in yaml.safe_load_all(path.read_text()) if each)
+    resource = resource_at(path)
     depends = (resource.get("spec") or {}).get("dependsOn")
     names = depends["name"] if isinstance(depends, dict) else []
     return [found for name in names for found in path.parent.glob(f"{name}[-_]*.yaml")]

@@ -196,12 +196,7 @@ class ChartFormat:
     def is_left_alone(self, manifest: Obj) -> bool:
         """A definition of a crds/ folder that is there already is, as Helm has it."""
         name = manifest["metadata"]["name"]
-        return manifest["kind"] == _DEFINITION and any(
-            name == each["metadata"]["name"]
-            for path in self._crds
-            if name in self.files[path]
-            for each in manifests_in(self.files[path], self._place(path))
-        )
+        return manifest["kind"] == _DEFINITION and name in self._definition_names
 
     def proofs(self, manifests: Sequence[Obj]) -> list[Proof]:
         """See ForeignFormat."""
@@ -237,6 +232,15 @@ class ChartFormat:
     @cached_property
     def _crds(self) -> Set[str]:
         return set(crds_in(self.files))
+
+    @cached_property
+    def _definition_names(self) -> Set[str]:
+        """What the definitions of crds/ are called, read as they are when they are applied."""
+        return {
+            each["metadata"]["name"]
+            for path in self._crds
+            for each in manifests_in(self.files[path], self._place(path), foreign=True)
+        }
 
     @cached_property
     def _own_values(self) -> Mapping[str, Any]:
