@@ -9,13 +9,11 @@ from collections.abc import Mapping, Set
 from dataclasses import asdict
 from typing import Any
 
-from ..module_utils._charts.chart_recipe import OF_CHARTS
 from ..module_utils._charts.recipe_reading import read_recipe
 from ..module_utils._interface import arguments
 from ..module_utils._interface.bundle import find_bundle
 from ..module_utils._recipes.loading.dependencies import graph_of
 from ..module_utils._recipes.loading.recipe import Dependency
-from ..module_utils._sro.sro_dependency import own_request
 from ..module_utils._states.cleanup import dependency_order
 from ..plugin_utils._in_process import InProcessAction
 
@@ -59,8 +57,11 @@ class ActionModule(InProcessAction):
 
 def _edge(dependency: Dependency, foreign: Set[str]) -> dict[str, Any]:
     """A dependency; a recipe of another format that has taken a chart's place gets no values of it."""
-    if dependency.name in foreign:
+    if dependency.name in foreign or not dependency.options:
         return asdict(dependency)
+    # Only now, as in recipe_reading: most recipes are no charts.
+    from ..module_utils._charts.chart_recipe import OF_CHARTS  # noqa: PLC0415
+
     options = {name: value for name, value in dependency.options.items() if name not in OF_CHARTS}
     return {**asdict(dependency), "options": options}
 
@@ -68,7 +69,12 @@ def _edge(dependency: Dependency, foreign: Set[str]) -> dict[str, Any]:
 def read_row(bundle: Mapping[str, str], name: str) -> dict[str, Any]:
     """What a recipe says of itself, and the custom resource that its author has put beside it."""
     recipe = read_recipe(bundle, name)
-    own = None if recipe.format is None else own_request(bundle, name)
+    own = None
+    if recipe.format is not None:
+        # As above.
+        from ..module_utils._sro.sro_dependency import own_request  # noqa: PLC0415
+
+        own = own_request(bundle, name)
     return {
         "namespace": own.namespace if own else recipe.namespace,
         "options": own.options if own else {},
