@@ -13,7 +13,7 @@ LINT_STEPS := mypy ruff complexity layers yamllint changelog
 TEST_STEPS := units bed-units ansible-units sanity sanity-shipped antsibull-nox docs-lint galaxy-importer execution-environment docs-site integration molecule
 
 .DEFAULT_GOAL := help
-.PHONY: help venv venv-upgrade api-types operator-fields demo lint test ci cluster-up cluster-down test-core molecule-kind e2e-faults e2e-recipes e2e-numa e2e-kubelet e2e-builds e2e-rmd test-scale bench mutations coverage reference build release clean \
+.PHONY: help venv venv-upgrade api-types operator-fields demo lint test ci cluster-up cluster-down test-core molecule-kind e2e-faults e2e-recipes e2e-numa e2e-kubelet e2e-builds e2e-rmd e2e-bed test-scale bench mutations coverage reference build release clean \
 	$(LINT_STEPS) $(TEST_STEPS)
 
 help: ## this list
@@ -62,7 +62,7 @@ e2e-faults: venv ## what goes wrong on the way: crashes, lies, silence, killed r
 e2e-numa: venv ## pods placed by NUMA node: exporters, the real scheduler, what is wrong with either
 	@$(GATES) e2e-numa
 
-e2e-recipes: venv ## recipes of other shapes: graphs without DaemonSets, groups of nodes, pools, other vendors
+e2e-recipes: venv ## recipes of other shapes: graphs without DaemonSets, groups of nodes, pools, other vendors, OpenShift, many clusters
 	@$(GATES) e2e-recipes
 
 e2e-kubelet: venv ## real nodes: kubelet, containerd, pods from images made here (needs root)
@@ -70,6 +70,9 @@ e2e-kubelet: venv ## real nodes: kubelet, containerd, pods from images made here
 
 e2e-builds: venv ## driver images: registries, builds by Jobs and BuildConfigs
 	@$(GATES) e2e-builds
+
+e2e-bed: venv ## what tests stand on: the simulation, the local cluster's commands, plays that are forked
+	@$(GATES) e2e-bed
 
 e2e-rmd: venv ## cache allocation: RMD deployed, its workloads, objects and pods
 	@$(GATES) e2e-rmd

@@ -38,7 +38,7 @@ def main() -> int:
         slots=1 if verbose else slots(),
         verbose=verbose,
         results=Results(Repository(REPO, place.collections)),
-        reuse=lambda step: reuses and step is not in_turn(datetime.date.today()),
+        reuse=lambda step, part: reuses and not in_turn(step, part, datetime.date.today()),
     )
     return 0 if good else 1
 

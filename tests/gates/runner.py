@@ -44,9 +44,14 @@ class Command:
     junit: Path | None = None
 
 
-def _never(_step: Step) -> bool:
+def never(_step: Step, _part: str) -> bool:
     """Everything runs."""
     return False
+
+
+def always(_step: Step, _part: str) -> bool:
+    """Nothing runs that has passed as it is."""
+    return True
 
 
 def _here() -> str:
@@ -80,19 +85,19 @@ def run(
     slots: int,
     verbose: bool = False,
     results: Results | None = None,
-    reuse: Callable[[Step], bool] = _never,
+    reuse: Callable[[Step, str], bool] = never,
 ) -> bool:
     """Run all steps, also after a failed one; True if none failed and not all were skipped.
 
     A step starts as soon as its slots are free, those named first before the others: so the longest
     come first. Verbose: output to the terminal, else to a log for each step. What passes is written
-    to `results`; of the steps to `reuse` only the parts run that have not passed as they are now.
+    to `results`; a part to `reuse` does not run again as long as it is what it was when it passed.
     """
     place.logs.mkdir(parents=True, exist_ok=True)
     started = time.monotonic()
     lacking = {step.name: step.lacking() for step in steps}
     outcomes = {step.name: _not_run(step, lacking[step.name]) for step in steps}
-    known = {step.name: known_of(step, results, reuse=reuse(step)) for step in steps}
+    known = {step.name: known_of(step, results, reuse) for step in steps}
     for step in steps:
         outcomes[step.name].reused = known[step.name].remark
     waiting = [step for step in steps if not lacking[step.name] and not known[step.name].whole]
@@ -146,12 +151,13 @@ def _passed(known: Known, outcome: Outcome) -> list[str]:
     return [] if outcome.failed else list(known.left)
 
 
-def known_of(step: Step, results: Results | None, *, reuse: bool = True) -> Known:
-    """What is known of a step before it runs; without reuse nothing of it counts as passed."""
+def known_of(step: Step, results: Results | None, reuse: Callable[[Step, str], bool]) -> Known:
+    """What is known of a step before it runs; only parts to reuse count as passed."""
     if not results or not step.parts:
         return Known({}, {})
     parts = {name: results.part(files) for name, files in step.parts(results.repository).items()}
-    return Known(parts, results.passed(step.name, parts) if reuse else {})
+    reused = {name: part for name, part in parts.items() if reuse(step, name)}
+    return Known(parts, results.passed(step.name, reused))
 
 
 def _log(step: Step, place: Place) -> Path:

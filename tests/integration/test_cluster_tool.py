@@ -21,6 +21,8 @@ from tests.cluster.paths import REPO, cluster_folder
 from tests.cluster.ports import is_free
 from tests.integration.waiting import wait_until
 
+pytestmark = pytest.mark.bed
+
 NAME = "tool"
 
 

@@ -22,6 +22,8 @@ from tests.cluster.simulation.faults import clear_faults, set_fault
 from tests.integration.plays import Played, Runner
 from tests.integration.waiting import wait_until
 
+pytestmark = pytest.mark.recipes
+
 RECIPES = Path(__file__).parents[1] / "recipes"
 NODES = {"fleet-east": 2, "fleet-west": 1, "fleet-north": 1}
 SLOW = "fleet-north"

@@ -16,6 +16,8 @@ from tests.cluster import Cluster
 from tests.integration.conftest import grant
 from tests.integration.plays import PLAYBOOKS, REPO, Runner
 
+pytestmark = pytest.mark.recipes
+
 OPTIONS = {"grafana": "instance", "grafana_expose": True}
 BUILD = "9.6.20250805-0"
 SCCS = ("driver", "container-toolkit", "device-plugin", "dcgm-exporter")

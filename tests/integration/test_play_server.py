@@ -22,6 +22,8 @@ from tests.integration.plays import PLAYBOOKS, REPO, Played, Runner
 from tests.integration.processes import below, lives
 from tests.integration.waiting import wait_until
 
+pytestmark = pytest.mark.bed
+
 RECIPES = {"hardware_enablement_recipe_dir": str(REPO / "tests" / "recipes")}
 TOY = {**RECIPES, "hardware_enablement_recipe": "two-states"}
 # What differs from one run to the next.

@@ -22,6 +22,8 @@ from tests.integration.waiting import wait_until
 from tests.rmd.fleet import Fleet
 from tests.rmd.on_cluster import give_addresses
 
+pytestmark = pytest.mark.bed
+
 Obj = dict[str, Any]
 KERNEL, OTHER_KERNEL = "5.15.0-1-generic", "5.15.0-2-generic"
 NAMESPACE = "operands"

@@ -66,7 +66,7 @@ def played(folder: Path, tmp_path: Path, *, reuse: bool = True, code: str = "") 
 
     place = Place(build=tmp_path / "build", cache=tmp_path / "cache")
     step = Step("toys", "toys", commands, parts=toys)
-    run([step], place, slots=1, results=results(folder), reuse=lambda _step: reuse)
+    run([step], place, slots=1, results=results(folder), reuse=lambda _step, _part: reuse)
     return ran
 
 
@@ -144,16 +144,18 @@ def test_files_of_tests_pass_one_by_one_unless_the_run_was_broken_off(
     step = Step("toys", "toys", commands, parts=parts)
     place = Place(build=tmp_path / "build", cache=tmp_path / "cache")
     for _again in range(2):
-        run([step], place, slots=1, results=results(folder), reuse=lambda _step: True)
+        run([step], place, slots=1, results=results(folder), reuse=lambda _step, _part: True)
     assert ran == [other, TOY, other, *([] if passes else [TOY])]
     assert ("1 of 2 unchanged since they passed: " in capsys.readouterr().out) == passes
 
 
-def test_a_level_in_turn_for_each_day() -> None:
-    days = [datetime.date(2026, 1, 1) + datetime.timedelta(days=number) for number in range(12)]
-    turns = [in_turn(day) for day in days]
-    assert set(map(id, turns)) == {id(step) for step in LEVELS if step.parts}
-    assert all(turns.count(step) == 2 for step in turns)
+def test_each_part_has_its_day_of_the_week() -> None:
+    days = [datetime.date(2026, 1, 1) + datetime.timedelta(days=number) for number in range(14)]
+    step = LEVELS[0]
+    parts = [f"tests/integration/test_{number}.py" for number in range(50)]
+    turns = {part: [day for day in days if in_turn(step, part, day)] for part in parts}
+    assert all((late - early).days == 7 for early, late in turns.values())
+    assert {early for early, _late in turns.values()} == set(days[:7])
 
 
 def test_a_step_without_parts_runs_always(tmp_path: Path, folder: Path) -> None:
@@ -166,5 +168,5 @@ def test_a_step_without_parts_runs_always(tmp_path: Path, folder: Path) -> None:
     step = replace(Step("units", "units", commands), parts=None)
     place = Place(build=tmp_path / "build", cache=tmp_path / "cache")
     for _again in range(2):
-        assert run([step], place, slots=1, results=results(folder), reuse=lambda _step: True)
+        assert run([step], place, slots=1, results=results(folder), reuse=lambda _step, _part: True)
     assert len(ran) == 2
