@@ -12,6 +12,7 @@ the real program.
 from __future__ import annotations
 
 import atexit
+import gc
 import importlib
 import json
 import os
@@ -109,6 +110,8 @@ def serve(address: str) -> socket.socket | None:
     Returns in the server with nothing, and in each play with the connection that asks for it.
     """
     _import_what_plays_need()
+    # What is there stays: a collection in a play looks at nothing of it, and copies no page of it.
+    gc.freeze()
     plays: dict[int, socket.socket] = {}
     woken, waker = os.pipe2(os.O_NONBLOCK)
     signal.set_wakeup_fd(waker)
