@@ -130,15 +130,23 @@ PLUGIN_CRASH = Case(
     ),
     (("exit_code", 6), ("message", "could not register")),
 )
+UNHEALTHY = Case(
+    "gpu-more-6",
+    "device-plugin",
+    "unhealthy",
+    "device_plugin",
+    ("1 of the node's 8 nvidia.com/gpu is unhealthy, 0 may be",),
+    (("devices", 1),),
+)
 NEVER_PROVEN = (CRASH, IMAGE, PLACE, CUDA)
-PROVEN = (*NEVER_PROVEN, PLUGIN, HOOK_CRASH, PLUGIN_CRASH)
+PROVEN = (*NEVER_PROVEN, PLUGIN, HOOK_CRASH, PLUGIN_CRASH, UNHEALTHY)
 GPU_NODES = (*(case.node for case in PROVEN), SOUND)
 
 
 @pytest.fixture(scope="module")
 def scene(cluster: Cluster) -> Cluster:
-    """Eight GPU nodes."""
-    cluster.add_nodes(5, prefix="gpu-more", kernel=KERNEL)
+    """Nine GPU nodes."""
+    cluster.add_nodes(6, prefix="gpu-more", kernel=KERNEL)
     return cluster
 
 
@@ -258,7 +266,7 @@ class TestNeverProven:
 
     def test_the_run_fails_and_other_nodes_are_ready(self, first: Seen) -> None:
         assert first.played.code != 0
-        assert "4 of 8 nodes are ready" in first.played.output
+        assert "5 of 9 nodes are ready" in first.played.output
         assert "Traceback" not in first.played.output
         assert [first.gates[node][""] for node in (SOUND, DEAD)] == ["ready", "ready"]
 
@@ -281,7 +289,7 @@ class TestProven:
         assert case.state not in second.proofs[case.node]
 
     @pytest.mark.parametrize(
-        "case", [CRASH, PLUGIN, HOOK_CRASH, PLUGIN_CRASH], ids=lambda case: case.node
+        "case", [CRASH, PLUGIN, HOOK_CRASH, PLUGIN_CRASH, UNHEALTHY], ids=lambda case: case.node
     )
     def test_what_stands_on_it_is_blocked_by_it_and_called_so(
         self, second: Seen, case: Case
@@ -309,7 +317,7 @@ class TestProven:
         assert second.played.code != 0
 
     def test_other_nodes_stay_ready(self, second: Seen) -> None:
-        assert "1 of 8 nodes are ready" in second.played.output
+        assert "1 of 9 nodes are ready" in second.played.output
         assert set(second.gates[SOUND].values()) == {"ready"}
 
     def test_capacity_stays_where_the_plugin_died(self, second: Seen) -> None:

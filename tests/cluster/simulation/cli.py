@@ -44,6 +44,7 @@ def add_commands(
         "--behaviour", required=True, metavar="BEHAVIOUR[=SECONDS]", help=", ".join(ALL_BEHAVIOURS)
     )
     setter.add_argument("--exit-code", type=int, help="of fail, crash, later-crash; 1 by default")
+    setter.add_argument("--devices", type=int, help="of unhealthy: how many")
     setter.add_argument("--message", help="the last log line, or the image-pull error")
     setter.set_defaults(run=lambda args: _set(args, kubeconfig_of(args)))
 
@@ -65,6 +66,8 @@ def _set(args: argparse.Namespace, kubeconfig: str | Path) -> None:
         params["seconds"] = seconds
     if args.exit_code is not None:
         params["exit_code"] = args.exit_code
+    if args.devices is not None:
+        params["devices"] = args.devices
     if args.message is not None:
         params["message"] = args.message
     nodes = set_fault(kubeconfig, args.node, args.operand, behaviour, **params)

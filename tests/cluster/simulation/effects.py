@@ -69,11 +69,11 @@ def shortage(pod: Pod, node: Node, pods: Sequence[Pod]) -> str:
     return ""
 
 
-def node_patch(node: Node, serving: Served, port: int) -> Obj | None:
+def node_patch(node: Node, serving: Served, port: int, unhealthy: int = 0) -> Obj | None:
     """Merge patch for nodes/status, None if nothing is to change.
 
-    A ready device plugin makes capacity and allocatable the profile's count; without one
-    allocatable is 0 and capacity stays. The kubelet's port is ours, since the logs are.
+    A ready device plugin makes capacity the profile's count, and allocatable what of it is not
+    unhealthy; without one allocatable is 0 and capacity stays. The kubelet's port is ours, since the logs are.
     """
     capacity: dict[str, str] = {}
     allocatable: dict[str, str] = {}
@@ -84,8 +84,9 @@ def node_patch(node: Node, serving: Served, port: int) -> Obj | None:
         if any(pattern.fullmatch(resource) for pod in plugins for pattern in pod.operand.resources):
             if node.capacity.get(resource) != str(count):
                 capacity[resource] = str(count)
-            if node.allocatable.get(resource) != str(count):
-                allocatable[resource] = str(count)
+            healthy = str(max(count - unhealthy, 0))
+            if node.allocatable.get(resource) != healthy:
+                allocatable[resource] = healthy
         elif node.allocatable.get(resource, "0") != "0":
             allocatable[resource] = "0"
     change: Obj = {}

@@ -39,6 +39,7 @@ BEHAVIOURS = (
     "dead",
     "image-pull",
     "lag",
+    "unhealthy",
     "mute",
 )
 # How annotation values name roles: what people say about a node (`driver,toolkit`) and the role's
@@ -58,6 +59,7 @@ class Behaviour:
     fault; how late what an exporter publishes is with lag (mute: it never comes). exit_code: of
     fail, crash and later-crash. message: the last log line, or the image-pull error; "" = a usual
     one. restart_seconds: the crash loop's first back-off, doubled for each restart up to 16 times.
+    devices: how many of the node's devices a plugin that is unhealthy finds so.
     mended_by: the operand or role of which a new pod ends it, or "reboot"; "" = nothing does.
     """
 
@@ -67,6 +69,7 @@ class Behaviour:
     message: str = ""
     restart_seconds: float = 2.0
     mended_by: str = ""
+    devices: int = 0
 
 
 NORMAL = Behaviour()
@@ -88,6 +91,7 @@ def parse_behaviour(values: Mapping[str, Any]) -> Behaviour:
         message=str(values.get("message", "")),
         restart_seconds=float(values.get("restart_seconds", 2.0)),
         mended_by=str(values.get("mended_by", "")),
+        devices=int(values.get("devices", 0)),
     )
 
 

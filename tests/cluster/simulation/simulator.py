@@ -134,12 +134,15 @@ class Simulator:
         text = _now()
         self.sharing.observe(node, pods)
         advertised = replace(node, devices=self.sharing.devices(node, pods))
-        work = Work([], effects.node_patch(advertised, serving, self.port), {}, None)
+        self.device_faults.observe(node, pods)
+        plugins = [pod for pod in serving.values() if pod and pod.operand.role == "device-plugin"]
+        behaviours = [self.device_faults.behaviour_for(node, pod) for pod in plugins]
+        unhealthy = max((behaviour.devices for behaviour in behaviours), default=0)
+        work = Work([], effects.node_patch(advertised, serving, self.port, unhealthy), {}, None)
         work.features = self._features(node, serving, pods)
         work.slices = slices.wanted_slices(node, pods, store.operands, self.slices.of(node.name))
         taken: list[Pod] = []
         self.modules.observe(node, pods)
-        self.device_faults.observe(node, pods)
         for pod in pods:
             if pod.finished and not pod.deleting:
                 continue

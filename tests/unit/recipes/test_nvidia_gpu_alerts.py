@@ -15,6 +15,7 @@ ALERTS = {
     "NvidiaGpuXidCritical",
     "NvidiaGpuXidApplication",
     "NvidiaGpuUnused",
+    "NvidiaGpuDevicesUnhealthy",
     "NvidiaGpuExporterDown",
     "NvidiaGpuExporterAbsent",
 }

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Annotated
 
-from ..._nodes.facts import quantity
+from ..._nodes.facts import NodeFacts, quantity
 from ..._schema.shapes import Integer, Optional
 from ..._schema.terms import RESOURCE_NAME
 from ..._verdicts.reasons import Reason
@@ -36,6 +36,10 @@ class AllocatableSettings:
         int | None,
         Setting(_AMOUNT, "that many or more, or a template of the number; 1 where nothing is said"),
     ] = None
+    unhealthy_allowed: Annotated[
+        int,
+        Setting(_AMOUNT, "how many of the node's devices may be unhealthy, or a template of it"),
+    ] = 0
     equals: Annotated[
         int | None,
         Setting(Optional(_AMOUNT), "exactly that many, or a template of it, instead of `at_least`"),
@@ -50,6 +54,10 @@ REASONS = {
     "NotAllocatable": Reason(
         "the node has devices but offers fewer: the plugin is gone or finds them unhealthy",
         "read the device plugin's log on this node, and look at the devices' health",
+    ),
+    "DevicesUnhealthy": Reason(
+        "the device plugin finds more of the node's devices unhealthy than may be",
+        "read the device plugin's log on this node and the kernel's; mend the device (playbook remedy), or allow more",
     ),
     "MoreAdvertised": Reason(
         "the kubelet offers more devices than the recipe wants",
@@ -76,7 +84,7 @@ def evaluate(observation: Observation[AllocatableSettings]) -> Verdict:
     resource, exact, wanted = settings.resource, settings.equals, _wanted(settings)
     offered, known = _sum(node.allocatable, resource), _sum(node.capacity, resource)
     if offered == wanted or (offered > wanted and exact is None):
-        return PASSED
+        return _healthy(node, settings)
     if offered > wanted:
         return Verdict(
             Outcome.TROUBLE,
@@ -94,9 +102,31 @@ def evaluate(observation: Observation[AllocatableSettings]) -> Verdict:
     )
 
 
+def _healthy(node: NodeFacts, settings: AllocatableSettings) -> Verdict:
+    """Whether what the node offers is, but for those that may be unhealthy, all that it has.
+
+    A resource of which nothing is offered any more has lost its plugin, as one has after a change of
+    partitions: the number that is wanted says whether that counts.
+    """
+    resource = settings.resource
+    offered = {name: amount for name, amount in node.allocatable.items() if quantity(amount) > 0}
+    known = _sum({name: node.capacity.get(name, "0") for name in offered}, resource)
+    unhealthy = known - _sum(offered, resource)
+    if unhealthy <= settings.unhealthy_allowed:
+        return PASSED
+    text = (
+        f"{unhealthy:.0f} of the node's {known:.0f} {resource} {'is' if unhealthy == 1 else 'are'} unhealthy,"
+        f" {settings.unhealthy_allowed} may be"
+    )
+    return Verdict(Outcome.TROUBLE, "DevicesUnhealthy", text)
+
+
 KIND = ProofKind(
     name="allocatable",
-    holds_when="the kubelet offers the extended resource on the node, in the wanted number",
+    holds_when=(
+        "the kubelet offers the extended resource on the node, in the wanted number, and no more devices than"
+        " `unhealthy_allowed` are unhealthy"
+    ),
     settings=AllocatableSettings,
     evaluate=evaluate,
     reasons=REASONS,

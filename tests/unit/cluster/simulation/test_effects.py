@@ -59,6 +59,9 @@ def test_allocatable_follows_the_plugin_and_capacity_stays() -> None:
     }
     machine.capacity["nvidia.com/gpu"] = machine.allocatable["nvidia.com/gpu"] = "8"
     assert effects.node_patch(machine, serving(machine, ready_pod(PLUGIN)), 7) is None
+    assert effects.node_patch(machine, serving(machine, ready_pod(PLUGIN)), 7, 1) == {
+        "status": {"allocatable": {"nvidia.com/gpu": "7"}}
+    }
     assert effects.node_patch(machine, serving(machine), 7) == {
         "status": {"allocatable": {"nvidia.com/gpu": "0"}}
     }

@@ -57,6 +57,35 @@ def test_allocatable(spec: dict[str, int], offered: int, reason: str) -> None:
     assert bench.observation(allocatable={FPGA: str(offered)}).reason == reason
 
 
+@pytest.mark.parametrize(
+    ("spec", "capacity", "offered", "reason"),
+    [
+        ({}, {FPGA: 8}, {FPGA: 8}, "Proven"),
+        ({}, {FPGA: 8}, {FPGA: 7}, "DevicesUnhealthy"),
+        ({"unhealthy_allowed": 1}, {FPGA: 8}, {FPGA: 7}, "Proven"),
+        ({"unhealthy_allowed": 1}, {FPGA: 8}, {FPGA: 6}, "DevicesUnhealthy"),
+        ({"equals": 7}, {FPGA: 8}, {FPGA: 7}, "DevicesUnhealthy"),
+        ({"at_least": 8, "unhealthy_allowed": 1}, {FPGA: 8}, {FPGA: 7}, "NotAllocatable"),
+        # What the plugin served before a change of partitions stays as capacity for five minutes.
+        (
+            {"resource": f"{FPGA}-*"},
+            {f"{FPGA}-a": 8, f"{FPGA}-b": 2},
+            {f"{FPGA}-a": 0, f"{FPGA}-b": 2},
+            "Proven",
+        ),
+    ],
+)
+def test_one_of_eight_that_is_unhealthy_is_seen(
+    spec: dict[str, Any], capacity: dict[str, int], offered: dict[str, int], reason: str
+) -> None:
+    bench = Bench("allocatable", {"resource": FPGA, **spec})
+    amounts = {
+        "capacity": {name: str(count) for name, count in capacity.items()},
+        "allocatable": {name: str(count) for name, count in offered.items()},
+    }
+    assert bench.observation(**amounts).reason == reason
+
+
 def resource_slice(
     name: str,
     generation: int,

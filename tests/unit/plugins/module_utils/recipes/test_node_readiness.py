@@ -222,7 +222,12 @@ class TestAgent:
             # What the node is to say itself is no condition for saying so.
             ((state, (condition,)),) = group.conditions.items()
             assert (state, condition.kind) == ("plugin", "allocatable")
-            assert condition.settings == {"resource": "toy.io/gpu", "at_least": 3, "equals": None}
+            assert condition.settings == {
+                "resource": "toy.io/gpu",
+                "at_least": 3,
+                "equals": None,
+                "unhealthy_allowed": 0,
+            }
 
     def test_labels_say_by_which_configuration(self, by_nodes: ByNodes) -> None:
         proof = by_nodes.state("node_agent").proofs[-1]
