@@ -38,8 +38,9 @@ Obj = dict[str, Any]
 Answer = tuple[int, dict[str, str], Any]
 
 _BUILTIN = (
-    *(("v1", kind) for kind in ("ConfigMap", "Namespace", "Node", "Pod", "Secret")),
-    *(("apps/v1", "DaemonSet"), ("batch/v1", "Job"), ("coordination.k8s.io/v1", "Lease")),
+    *(("v1", kind) for kind in ("ConfigMap", "Namespace", "Node", "Pod", "Secret", "Service")),
+    *(("apps/v1", kind) for kind in ("ControllerRevision", "DaemonSet", "Deployment")),
+    *(("batch/v1", "Job"), ("coordination.k8s.io/v1", "Lease"), ("policy/v1", "PodDisruptionBudget")),
     ("apiextensions.k8s.io/v1", "CustomResourceDefinition"),
     ("scheduling.k8s.io/v1", "PriorityClass"),
 )
