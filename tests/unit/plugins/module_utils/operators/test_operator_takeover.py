@@ -7,6 +7,7 @@ left where a node is not proven."""
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -89,12 +90,13 @@ FILES = {
     + OTHERS,
 }
 OWNED = [{"apiVersion": "nvidia.com/v1", "kind": "ClusterPolicy", "name": "p", "uid": "uid-p"}]
+OTHER = {"apiVersion": "apps/v1", "kind": "Deployment", "name": "x", "uid": "uid-x"}
 
 
 class Site:
     """The operator serves two nodes: a driver, which stays, and a device plugin, of whose name we have one.
 
-    stops: whether its program goes when it is told to.
+    stopped_at: how many writes there were when its program had ended. on_write: called with each.
     """
 
     def __init__(self, fake: FakeServer) -> None:
@@ -105,6 +107,9 @@ class Site:
         self.fake = fake
         self.cluster = ScriptedCluster(fake, *nodes)
         self.denied: Obj = {}
+        self.stopped_at = 0
+        self._looks = 0
+        self.on_write: Callable[[Asked], None] = lambda _asked: None
         put = self.cluster.put
         put("namespaces", {"metadata": {"name": "toy"}})
         put("clusterpolicies", {"metadata": {"name": "p"}, "spec": {}})
@@ -119,8 +124,10 @@ class Site:
             for node in ("n1", "n2"):
                 put("pods", _pod(f"{name}-{node}", node, name))
         put("controllerrevisions", _owned_by("theirs", {"name": "old", "namespace": "toy"}))
+        put("controllerrevisions", _owned_by("another", {"name": "kept", "namespace": "toy"}))
         put("services", _of_policy("plugin", {}))
         put("configmaps", _of_policy("report", {}))
+        self.cluster.objects["configmaps"]["report"]["metadata"]["ownerReferences"].append(OTHER)
         self.cluster.refuse = self._control
 
     def _deployment(self) -> Obj:
@@ -137,8 +144,14 @@ class Site:
             about = json.loads(asked.body)["spec"]["resourceAttributes"]
             lacks = self.denied and self.denied.items() <= about.items()
             return 201, {}, {"status": {"allowed": not lacks}}
-        if asked.method == "PATCH" and path.endswith("/deployments/gpu-operator"):
-            self.cluster.remove("pods", "operator")
+        if asked.method == "GET" and "gpu-operator" in asked.path and path.endswith("/pods"):
+            # It takes its time.
+            self._looks += 1
+            if self._looks == 2:
+                self.cluster.remove("pods", "operator")
+                self.stopped_at = len(self.cluster.writes)
+        if asked.method != "GET":
+            self.on_write(asked)
         return None
 
     def take(self, context: RunContext | None = None, **given: Any) -> Obj:
@@ -190,14 +203,15 @@ def test_a_node_after_the_other_is_taken_and_what_asked_for_it_goes_last(site: S
         )
     )
     first_removed = next(place for place, each in enumerate(writes) if each.startswith("DELETE"))
-    assert lock < stopped < marked < first_removed
+    assert lock < stopped < site.stopped_at <= marked < first_removed
     # Drivers' pods are ours before their DaemonSet goes, which would else make others.
     assert marked < adopted < writes.index("DELETE daemonsets/theirs") < gone
     assert [each for each in writes[gone + 1 :] if each.startswith("DELETE")] == []
     assert site.names("clusterpolicies") == set()
     # No driver restarts; what served devices has gone; what has our name is ours.
     assert site.names("pods") == {"theirs-n1", "theirs-n2"}
-    assert "ownerReferences" not in site.cluster.objects["configmaps"]["report"]["metadata"]
+    report = site.cluster.objects["configmaps"]["report"]["metadata"]
+    assert report["ownerReferences"] == [OTHER]
     assert site.cluster.objects["leases"]["toy"]["spec"]["holderIdentity"] == ""
 
 
@@ -275,6 +289,26 @@ def test_another_run_s_lock_is_respected(site: Site) -> None:
     with pytest.raises(LockHeld):
         site.take()
     assert [each for each in site.cluster.writes if "lease" not in each] == []
+
+
+@pytest.mark.parametrize(
+    ("method", "name"),
+    [
+        ("PATCH", "clusterpolicies/p"),
+        ("DELETE", "services/plugin"),
+        ("DELETE", "pods/plugin-n1"),
+    ],
+)
+def test_a_run_that_has_lost_its_lock_goes_no_further(site: Site, method: str, name: str) -> None:
+    def lose(asked: Asked) -> None:
+        if asked.method == method and asked.path.split("?")[0].endswith(name):
+            lease = site.cluster.objects["leases"]["toy"]
+            lease["spec"].update(holderIdentity="another")
+
+    site.on_write = lose
+    with pytest.raises(LockHeld):
+        site.take()
+    assert site.cluster.writes[-1] == f"{method} {name}"
 
 
 def test_while_a_node_is_left_the_operator_s_resource_stays(site: Site) -> None:

@@ -6,7 +6,9 @@ left when they end."""
 
 from __future__ import annotations
 
+import itertools
 import json
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -103,6 +105,12 @@ def driver_pod(daemonset: Obj) -> Obj:
     }
 
 
+def hurried() -> RunContext:
+    """Of a run for which time flies, so that nothing is waited for."""
+    seconds = itertools.count(int(world.NOW), 20)
+    return RunContext(run_id="run-1", clock=lambda: float(next(seconds)))
+
+
 def deny(cluster: ScriptedCluster, wanted: Obj) -> None:
     """Take one right from the user."""
 
@@ -144,7 +152,7 @@ def test_each_right_is_asked_for_before_the_first_node_is_cordoned(
 ) -> None:
     deny(cluster, lacking)
     with pytest.raises(EnablementError) as caught:
-        runs.run(*task, fake)
+        runs.run(*task, fake, hurried())
     assert caught.value.why.startswith(f"may not {said}")
     assert cluster.writes == []
 
@@ -171,7 +179,7 @@ def closed() -> Obj:
 def test_outside_the_window_a_task_begins_no_node_and_gives_its_lock_back(
     fake: FakeServer, cluster: ScriptedCluster
 ) -> None:
-    result = runs.run(*TASKS[0], fake, maintenance_window=closed())
+    result = runs.run(*TASKS[0], fake, hurried(), maintenance_window=closed())
     assert result["stopped"].startswith("the maintenance window is 01:00 to 02:00 UTC")
     assert "unschedulable" not in cluster.objects["nodes"]["n1"]["spec"]
     assert cluster.deleted == []
@@ -209,10 +217,11 @@ def test_a_fault_of_a_node_that_is_not_the_recipe_s_does_nothing_there(
 ) -> None:
     cluster.put("nodes", {**runs.card_node("n2"), "spec": {}})
     told: list[str] = []
-    context = RunContext(run_id="run-1", clock=lambda: world.NOW, notice=told.append)
+    context = replace(hurried(), notice=told.append)
     runs.run(*TASKS[1], fake, context, faults=[{"node": "n2", "fault": "XID 79"}])
     assert "n2 is no node of toy, and nothing is done there" in told
     assert cluster.objects["nodes"]["n2"]["metadata"]["annotations"] == {}
+    assert cluster.objects["leases"]["toy"]["spec"]["holderIdentity"] == ""
 
 
 @pytest.mark.parametrize(
