@@ -167,7 +167,7 @@ def test_an_option_that_differs_from_what_is_deployed_is_refused(
         ),
     }
     with pytest.raises(InvalidInput, match="option level is given as 2, and 1 is deployed"):
-        runs.run(*TASKS[0], fake, bundle=files, options={"level": 2})
+        runs.run(*TASKS[0], fake, hurried(), bundle=files, options={"level": 2})
     assert cluster.writes == []
 
 
