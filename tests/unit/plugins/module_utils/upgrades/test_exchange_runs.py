@@ -152,7 +152,7 @@ def test_each_right_is_asked_for_before_the_first_node_is_cordoned(
 ) -> None:
     deny(cluster, lacking)
     with pytest.raises(EnablementError) as caught:
-        runs.run(*task, fake, hurried())
+        runs.run(task[0], task[1], fake, hurried())
     assert caught.value.why.startswith(f"may not {said}")
     assert cluster.writes == []
 

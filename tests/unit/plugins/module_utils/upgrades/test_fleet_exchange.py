@@ -53,6 +53,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils._upgrades.reme
     RemedyRules,
 )
 from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.cluster.conftest import (
+    Asked,
     FakeServer,
     fake,
 )
@@ -189,12 +190,13 @@ def test_a_node_that_could_not_be_freed_is_left_alone_for_the_rest_of_the_run(
 ) -> None:
     fleet = Fleet(fake, 2)
     exchange = fleet.upgrade()
-    # It comes after the plan was made.
-    fleet.cluster.refuse = lambda asked: (
-        fleet.run_user("n1", volumes=[{"emptyDir": {}}]) and None
-        if asked.method == "PATCH"
-        else None
-    )
+
+    def come(asked: Asked) -> None:
+        """Somebody's pod, after the plan was made."""
+        if asked.method == "PATCH":
+            fleet.run_user("n1", volumes=[{"emptyDir": {}}])
+
+    fleet.cluster.refuse = come
     fleet.go(exchange)
     assert list(exchange.outcome.postponed) == ["n1"]
     assert fleet.go(exchange) == ["n2"]
@@ -250,7 +252,7 @@ def test_too_many_that_failed_end_it(fake: FakeServer) -> None:
     assert fleet.go(exchange) == []
     assert list(exchange.outcome.quarantined) == ["n1"]
     assert exchange.outcome.stopped == "1 node failed, and max_failures allows 0"
-    assert (exchange.outcome.failed, exchange.outcome.changed) == (True, {"n1"})
+    assert (exchange.outcome.failed, exchange.outcome.changed) == (True, frozenset({"n1"}))
     assert exchange.is_over()
 
 
