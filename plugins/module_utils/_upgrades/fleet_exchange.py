@@ -330,7 +330,7 @@ class FleetExchange:
         """Those that begin now beside the resumed ones. One that nobody can use anyhow takes no
         place."""
         resumed = len(waiting.resumed)
-        free = self._pace.at_once - len(unavailable) - resumed
+        free = self._pace.at_once - len(unavailable | set(waiting.resumed))
         idle_s = self._clock() - self._last_end
         chosen: list[str] = []
         for name in waiting.others:

@@ -179,6 +179,27 @@ def test_a_failure_undoes_what_was_done_on_all_nodes(bed: Bed) -> None:
     assert [bed.saved(name) for name in NODES] == [[], []]
 
 
+def test_a_node_is_given_back_whatever_became_of_it(bed: Bed) -> None:
+    assert [bed.lease(name)["spec"]["holderIdentity"] for name in NODES] == ["", ""]
+    bed.servers["n2"].faults.inject(NO_CLASS)
+    bed.run(NEW)
+    assert [bed.lease(name)["spec"]["holderIdentity"] for name in NODES] == ["", ""]
+
+
+def test_what_is_saved_stays_until_it_is_back_and_not_where_it_may_be_gone(bed: Bed) -> None:
+    old = dict(bed.daemons["n1"].workloads()[0].body)
+    gone = [{**old, "uuid": name} for name in ("x", "y")]
+    annotations = bed.lease("n1")["metadata"].setdefault("annotations", {})
+    # RMD has no such class, so neither comes back; y is not wanted any more.
+    bed.servers["n1"].faults.inject(NO_CLASS)
+    annotations[SAVED_ANNOTATION] = json.dumps([*gone, old])
+    (first, _second) = bed.run(OLD, OTHER, absent=("y",))
+    assert "workload x, which a killed run has deleted, is not back" in first.warnings[0]
+    # What runs is not posted again.
+    assert len(bed.sent("n1")) == 1
+    assert bed.saved("n1") == ["x"]
+
+
 def test_workloads_come_back_in_the_order_in_which_they_were_there(bed: Bed) -> None:
     bed.servers["n2"].faults.inject(NO_CLASS)
     bed.run(workload("x", 0), absent=("v", "w"))

@@ -6,13 +6,20 @@
 from __future__ import annotations
 
 import os
+import stat
 import subprocess
+import tempfile
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from ansible_collections.hardware.enablement.plugins.module_utils._builds.git_credentials import (
     git_environment,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._builds.git_login import (
+    git_variables,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._errors import InvalidInput
 
@@ -85,3 +92,21 @@ def test_what_does_not_fit_is_refused_by_name(url: str, keys: set[str], why: str
     with pytest.raises(InvalidInput, match=why) as caught:
         git_environment(url, "git-login", keys, "/x")
     assert "git cannot use Secret git-login" in str(caught.value)
+
+
+def test_nobody_else_can_read_the_files_of_a_secret_and_they_go(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    content = {"username": b"me", "password": b"s3cret"}
+    secrets: Any = SimpleNamespace(content=lambda _name: content)
+    before = os.umask(0)
+    try:
+        with git_variables("https://example.com/x.git", "login", secrets):
+            (folder,) = tmp_path.iterdir()
+            found = {file.name: stat.S_IMODE(file.stat().st_mode) for file in folder.iterdir()}
+            assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    finally:
+        os.umask(before)
+    assert found == dict.fromkeys(content, 0o600)
+    assert list(tmp_path.iterdir()) == []

@@ -38,14 +38,25 @@ Obj = dict[str, Any]
 Answer = tuple[int, dict[str, str], Any]
 
 _BUILTIN = (
-    *(("v1", kind) for kind in ("ConfigMap", "Namespace", "Node", "Pod", "Secret")),
-    *(("apps/v1", "DaemonSet"), ("batch/v1", "Job"), ("coordination.k8s.io/v1", "Lease")),
+    *(("v1", kind) for kind in ("ConfigMap", "Namespace", "Node", "Pod", "Secret", "Service")),
+    *(("apps/v1", kind) for kind in ("ControllerRevision", "DaemonSet", "Deployment")),
+    *(
+        ("batch/v1", "Job"),
+        ("coordination.k8s.io/v1", "Lease"),
+        ("policy/v1", "PodDisruptionBudget"),
+    ),
     ("apiextensions.k8s.io/v1", "CustomResourceDefinition"),
     ("scheduling.k8s.io/v1", "PriorityClass"),
 )
+CLUSTER_POLICY = Kind("nvidia.com", "v1", "ClusterPolicy", "clusterpolicies", namespaced=False)
+# The kinds of these are found as a client finds them, all of the cluster.
+_DISCOVERED = (RECORD, CLUSTER_POLICY)
 KINDS: dict[str, Kind] = {
     kind.plural: kind
-    for kind in (*(builtin(*each) for each in _BUILTIN), RECORD, NODE_FEATURE, WORKLOAD)
+    for kind in (
+        *(builtin(*each) for each in _BUILTIN),
+        *(*_DISCOVERED, NODE_FEATURE, WORKLOAD),
+    )
     if kind
 }
 _REVIEWS = "selfsubjectaccessreviews"
@@ -173,22 +184,9 @@ class ScriptedCluster:
         refused = self.refuse(asked)
         if refused:
             return refused
-        if asked.path == f"/apis/{RECORD.api_version}":
-            resource = {
-                "name": RECORD.plural,
-                "kind": RECORD.kind,
-                "namespaced": False,
-                "verbs": ["get"],
-            }
-            return (
-                200,
-                {},
-                {
-                    "kind": "APIResourceList",
-                    "groupVersion": RECORD.api_version,
-                    "resources": [resource],
-                },
-            )
+        for kind in _DISCOVERED:
+            if asked.path == f"/apis/{kind.api_version}":
+                return _served(kind)
         if asked.path == "/version":
             return 200, {}, {"major": "1", "minor": "36", "gitVersion": "v1.36.2"}
         request = _Request.of(asked)
@@ -299,6 +297,13 @@ class ScriptedCluster:
                 return refusal(409, "Conflict", "the UID in the precondition does not match")
             self.remove(request.plural, request.name)
         return 200, {}, {"kind": "Status", "status": "Success"}
+
+
+def _served(kind: Kind) -> Answer:
+    """What a group-version has, of which this is the only kind."""
+    resource = {"name": kind.plural, "kind": kind.kind, "namespaced": False, "verbs": ["get"]}
+    listed = {"groupVersion": kind.api_version, "resources": [resource]}
+    return 200, {}, {"kind": "APIResourceList", **listed}
 
 
 def _merge(into: Obj, patch: Mapping[str, Any]) -> None:

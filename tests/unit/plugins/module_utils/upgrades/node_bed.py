@@ -69,6 +69,8 @@ class Way:
         self.labelled: list[str] = []
         self.old = [OLD]
         self.evicted: list[str] = []
+        # How often the lock was looked at.
+        self.looked = 0
         self.held = False
         self.boot = "boot-1"
         self.fake, self.settings = (
@@ -86,11 +88,14 @@ class Way:
             self,
             self.settings,
             remedy,
-            lambda: None,
+            self._look_at_lock,
             lambda: self.now,
             str.upper,
         )
         return self.exchange
+
+    def _look_at_lock(self) -> None:
+        self.looked += 1
 
     def target(self) -> str:
         """Of the only version."""

@@ -5,8 +5,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_client.api_errors import (
+    ApiError,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_objects.objects import (
     ObjectKey,
 )
@@ -16,12 +21,16 @@ from ansible_collections.hardware.enablement.plugins.module_utils._upgrades.driv
 from ansible_collections.hardware.enablement.plugins.module_utils._upgrades.exchange_steps import (
     ExchangeEnding,
     ExchangeStep,
+    Reboot,
 )
 from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.cluster.conftest import (
+    Asked,
     FakeServer,
     fake,
 )
+from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.states import world
 from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.states.scripted_cluster import (
+    Answer,
     refusal,
 )
 from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.upgrades.node_bed import (
@@ -177,3 +186,160 @@ def test_a_node_that_nobody_may_cordon_is_left_to_itself(way: Way) -> None:
     assert way.exchange.ending is ExchangeEnding.POSTPONED
     assert "no, says a webhook" in way.exchange.reason
     assert way.noted == {}
+
+
+def test_a_driver_that_somebody_made_anew_meanwhile_is_not_ended(way: Way) -> None:
+    way.cluster.objects["pods"]["old"]["metadata"]["uid"] = "uid-of-another"
+    way.go()
+    assert "old" in way.cluster.objects["pods"]
+
+
+def test_a_validation_pod_of_the_driver_that_goes_is_ended_and_no_other_one(way: Way) -> None:
+    proving = world.validator("proof", "driver", phase="Running")
+    way.own = [STANDING, {**proving, "metadata": {**proving["metadata"], "uid": "uid-before"}}]
+    way.cluster.put("pods", proving)
+    way.go()
+    # It is another one of that name.
+    assert way.cluster.objects["pods"].keys() == {"old", "proof"}
+    way.own = [STANDING, proving]
+    way.go()
+    assert way.cluster.objects["pods"].keys() == {"old"}
+
+
+def test_an_eviction_is_of_the_pod_that_was_seen(way: Way) -> None:
+    way.add_user()
+    way.go()
+    (asked,) = (each for each in way.fake.asked if each.path.split("?")[0].endswith("/eviction"))
+    assert b'"preconditions":{"uid":"uid-user"}' in asked.body
+    assert way.cluster.deleted == []
+
+
+@pytest.mark.parametrize("reason", ["NotFound", "Conflict"])
+def test_a_user_that_went_by_itself_is_waited_for_no_longer(way: Way, reason: str) -> None:
+    way.add_user()
+    way.cluster.refuse = lambda asked: _on_eviction(asked, way, reason)
+    way.go()
+    way.until_not(ExchangeStep.FREE)
+    assert way.exchange.ending is None
+    assert way.go() is ExchangeStep.RESTART
+
+
+def _on_eviction(asked: Asked, way: Way, reason: str) -> Answer | None:
+    """Let the user go, and another one come, when it is to be evicted."""
+    if not asked.path.split("?")[0].endswith("/eviction"):
+        return None
+    if "user" in way.cluster.objects["pods"]:
+        way.cluster.remove("pods", "user")
+    return refusal({"NotFound": 404, "Conflict": 409}[reason], reason, "it is gone")
+
+
+def test_a_user_that_leaves_already_is_not_evicted_and_not_in_the_way(way: Way) -> None:
+    way.add_user(volumes=[{"emptyDir": {}}])
+    way.cluster.objects["pods"]["user"]["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"
+    assert way.go() is ExchangeStep.FREE
+    assert way.exchange.reason.endswith("is ending")
+    assert way.evicted == []
+
+
+def test_the_lock_is_looked_at_before_each_write(way: Way) -> None:
+    way.settings = replace(way.settings, reboot=Reboot(("example.com/reboot", "now"), 60))
+    way.begin()
+    way.add_user()
+    way.own = [world.validator("proof", "driver", phase="Running")]
+    way.cluster.put("pods", way.own[0])
+    way.held = True
+    way.go()
+    # Cordoned, and asked to leave.
+    assert (_writes(way), way.looked) == (2, 2)
+    way.held = False
+    way.go(5)
+    way.until_not(ExchangeStep.FREE)
+    way.own = []
+    way.go()
+    way.boot, way.old = "boot-2", []
+    assert way.go() is ExchangeStep.PROVE
+    way.exchange.finish()
+    way.go()
+    assert way.exchange.ending is ExchangeEnding.DONE
+    assert way.looked == _writes(way)
+
+
+def _writes(way: Way) -> int:
+    """How many requests were to change something."""
+    return sum(asked.method != "GET" for asked in way.fake.asked)
+
+
+def test_a_node_that_does_not_boot_anew_is_given_up(way: Way) -> None:
+    way.settings = replace(way.settings, reboot=Reboot(("example.com/reboot", "now"), 90))
+    way.begin()
+    assert way.go() is ExchangeStep.REBOOT
+    asked = sum("example.com/reboot" in str(patch) for _name, patch in way.cluster.patched)
+    assert way.go(90) is ExchangeStep.REBOOT
+    # It is asked for once.
+    assert sum("example.com/reboot" in str(each) for _name, each in way.cluster.patched) == asked
+    way.go(1)
+    assert way.exchange.ending is ExchangeEnding.QUARANTINED
+    assert way.noted["reason"] == "the node has not booted anew for 90 s"
+
+
+def test_a_reboot_is_taken_up_by_the_next_run_and_asked_for_no_more_once_it_is_over(
+    way: Way,
+) -> None:
+    way.settings = replace(way.settings, reboot=Reboot(("example.com/reboot", "now"), 90))
+    way.begin()
+    way.go()
+    assert way.noted["boot"] == "boot-1"
+    # Killed; the driver's pod has gone, and the node has not booted yet.
+    way.old = []
+    way.begin()
+    assert way.go() is ExchangeStep.REBOOT
+    way.boot = "boot-2"
+    assert way.go() is ExchangeStep.PROVE
+    assert "example.com/reboot" not in way.node["metadata"]["annotations"]
+    assert "boot" not in way.noted
+
+
+def test_the_driver_of_before_is_waited_for_until_it_has_ended(way: Way) -> None:
+    assert way.go() is ExchangeStep.RESTART
+    assert way.go() is ExchangeStep.RESTART
+    assert way.exchange.reason == "pod toy/old of the version before is ending"
+    assert way.cluster.deleted == ["old"]
+
+
+def test_what_is_refused_once_a_node_is_on_its_way_is_no_matter_of_that_node(way: Way) -> None:
+    way.cluster.refuse = lambda asked: (
+        refusal(403, "Forbidden") if asked.method == "DELETE" else None
+    )
+    with pytest.raises(ApiError):
+        way.go()
+    assert way.exchange.ending is None
+
+
+def test_what_was_cordoned_before_stays_so_when_the_node_is_given_back(way: Way) -> None:
+    way.node["spec"]["unschedulable"] = True
+    way.old = []
+    way.go()
+    # Also where another run goes on.
+    way.begin()
+    way.go()
+    way.exchange.finish()
+    way.go()
+    assert way.exchange.ending is ExchangeEnding.DONE
+    assert way.node["spec"]["unschedulable"] is True
+
+
+def test_an_api_server_that_is_silent_evicts_nobody_and_is_asked_again(way: Way) -> None:
+    way.add_user()
+    answer = way.cluster.refuse
+    way.cluster.refuse = lambda asked: (
+        refusal(503, "ServiceUnavailable", "later")
+        if asked.path.split("?")[0].endswith("/eviction")
+        else None
+    )
+    way.go()
+    assert not way.exchange.is_due(way.now)
+    assert "may not be evicted" not in way.exchange.reason
+    way.cluster.refuse = answer
+    way.go(6)
+    way.until_not(ExchangeStep.FREE)
+    assert way.evicted == ["user"]

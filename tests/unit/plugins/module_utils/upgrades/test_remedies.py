@@ -24,6 +24,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils._upgrades.reme
     possible,
 )
 from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.cluster.conftest import (
+    Asked,
     FakeServer,
     fake,
 )
@@ -120,6 +121,31 @@ def test_a_run_that_was_killed_is_taken_up_where_it_was(way: Way) -> None:
     assert (way.noted["tried"], way.noted["fault"]) == (tried, "XID 79")
 
 
+def test_what_a_killed_run_tried_is_no_try_of_another_remedy(way: Way) -> None:
+    way.begin(Remedy("restart", "XID 79"))
+    way.go()
+    way.begin(Remedy(RESET, "XID 79"))
+    assert way.go(5) is ExchangeStep.RUN_POD
+    assert (way.noted["remedy"], way.noted["tried"]) == (RESET, [timestamp(way.now)])
+
+
+def test_a_pod_that_an_earlier_look_has_made_is_none_that_is_refused(way: Way) -> None:
+    way.cluster.refuse = lambda asked: (
+        refusal(409, "AlreadyExists", "it is there already") if _is_new_pod(asked) else None
+    )
+    assert way.go() is ExchangeStep.RUN_POD
+    assert way.exchange.ending is None
+
+
+def test_the_lock_is_looked_at_before_a_remedy_s_pod_is_made(way: Way) -> None:
+    way.go()
+    assert way.looked == sum(asked.method != "GET" for asked in way.fake.asked)
+
+
+def _is_new_pod(asked: Asked) -> bool:
+    return asked.method == "POST" and asked.path.split("?")[0].endswith("/pods")
+
+
 def test_a_pod_that_has_run_is_not_run_again(way: Way) -> None:
     way.go()
     end_pod(way, "Succeeded")
@@ -151,9 +177,7 @@ def test_proofs_do_not_end_what_they_cannot_see(way: Way) -> None:
 
 def test_a_pod_that_is_refused_is_a_remedy_that_failed(way: Way) -> None:
     way.cluster.refuse = lambda asked: (
-        refusal(403, "Forbidden", "no, says a webhook")
-        if asked.method == "POST" and asked.path.split("?")[0].endswith("/pods")
-        else None
+        refusal(403, "Forbidden", "no, says a webhook") if _is_new_pod(asked) else None
     )
     assert way.go() is ExchangeStep.RESTART
     assert way.noted["remedy"] == "restart"
