@@ -413,10 +413,16 @@ def test_removal_waits_and_names_what_holds_it(client: Client, namespace: str) -
         key_of(config("free", namespace)),
     ]
     delete_and_wait(client, keys[1:], timeout=120)
+    said: list[str] = []
     with pytest.raises(
-        EnablementError, match=r"ConfigMap \S+/held did not go in time .*their\.io/hold"
+        EnablementError,
+        match=r"ConfigMap \S+/held did not go in time .*their\.io/hold holds it; see",
     ):
-        delete_and_wait(client, keys, timeout=2)
+        delete_and_wait(client, keys, timeout=2, say=said.append)
+    assert (
+        said[0]
+        == f"waits until ConfigMap {namespace}/held is gone: finalizer their.io/hold holds it"
+    )
     assert list(owned(client, [builtin("apps/v1", "DaemonSet")], SELECTED, [namespace])) == []  # type: ignore[list-item]
     # What is being deleted counts as gone soon: planned as a replacement, made anew.
     (found,) = planned(client, [config("held", namespace)])

@@ -16,6 +16,7 @@ from typing import TypeVar
 
 from .._errors import EnablementError
 from .._json import Obj
+from .._verdicts.wait_causes import deletion_cause
 from .api_client.api_errors import ApiError, Forbidden, Invalid, NotFound, UnknownKind
 from .api_client.client import Client
 from .api_objects.changes import Change, as_stored, contains, overlaid
@@ -197,8 +198,7 @@ class _Planner:
             return self._plan_what_lacks(obj, key, error)
         except Forbidden as error:
             if any("terminat" in cause for cause in error.causes):
-                error.todo = "wait until the namespace is gone, then run again"
-                raise
+                raise self._in_going_namespace(key, error) from error
             return self._predict(obj, key, error)
         except Invalid as error:
             if unknown_in(error.causes):
@@ -211,6 +211,11 @@ class _Planner:
             # It went between the two requests.
             return Change(key, "create", None, applied.object)
         return self._compare(key, before, applied.object, "; ".join(applied.warnings))
+
+    def _in_going_namespace(self, key: ObjectKey, error: Forbidden) -> ApiError:
+        """The error for an object whose namespace is being deleted: what holds that up."""
+        namespace = self._read(ObjectKey("v1", "Namespace", "", key.namespace))
+        return error if namespace is None else _is_going(error.what, self._client.host, namespace)
 
     def _plan_without(self, obj: Obj, key: ObjectKey, error: Invalid) -> Change:
         """An object of whose fields the API server knows some not: without them where that may be.
@@ -239,10 +244,11 @@ class _Planner:
         return Change(key, "create", None, obj, note)
 
     def _compare(self, key: ObjectKey, before: Obj, after: Obj, note: str) -> Change:
+        self._refuse_going(key, before)
         foreign = foreign_fields(before)
         note = "; ".join(filter(None, [self._check_owner(key, before), note, foreign]))
         if "deletionTimestamp" in before["metadata"]:
-            return self._going(key, before, after)
+            return _once_gone(key, before, after)
         same = without_noise(before) == without_noise(after)
         return Change(key, "unchanged" if same else "update", before, after, note)
 
@@ -277,11 +283,12 @@ class _Planner:
         before = self._read(key)
         if before is None:
             raise error
+        self._refuse_going(key, before)
         note = self._check_owner(
             key, before, replaced="deletionTimestamp" not in before["metadata"]
         )
         if "deletionTimestamp" in before["metadata"]:
-            return self._going(key, before, obj)
+            return _once_gone(key, before, obj)
         if key.kind in _NEVER_REPLACED:
             error.todo = f"remove the {key.kind} by hand if what is in it may be lost"
             raise error
@@ -291,21 +298,11 @@ class _Planner:
         note = "; ".join(filter(None, [note, error.why]))
         return Change(key, "replace", before, obj, note)
 
-    def _going(self, key: ObjectKey, before: Obj, after: Obj) -> Change:
-        if key.kind in _NEVER_REPLACED:
-            raise ApiError(
-                f"Cannot apply {key}",
-                where=self._client.host,
-                why="it is being deleted",
-                todo="wait until it is gone, then run again",
-            )
-        return Change(
-            key,
-            "replace",
-            before,
-            after,
-            "it is being deleted, and is created anew when it is gone",
-        )
+    def _refuse_going(self, key: ObjectKey, before: Obj) -> None:
+        """Raise ApiError where what is being deleted holds what is made before it is gone, whosever
+        it is."""
+        if key.kind in _NEVER_REPLACED and "deletionTimestamp" in before["metadata"]:
+            raise _is_going(f"Cannot apply {key}", self._client.host, before)
 
     def _is_ours(self, before: Obj) -> bool:
         labels = (before.get("metadata") or {}).get("labels") or {}
@@ -328,6 +325,23 @@ class _Planner:
         return self._client.get(
             self._client.kind(key.api_version, key.kind), key.name, key.namespace
         )
+
+
+def _once_gone(key: ObjectKey, before: Obj, after: Obj) -> Change:
+    note = "it is being deleted, and is created anew when it is gone"
+    return Change(key, "replace", before, after, note)
+
+
+def _is_going(what: str, host: str, going: Obj) -> ApiError:
+    """The error for what has to be gone first: what holds it up, and what to do about that."""
+    cause = deletion_cause(going)
+    key = key_of(going)
+    return ApiError(
+        what,
+        where=host,
+        why=f"{key} is being deleted: {cause.why}",
+        todo=f"{cause.todo}, then run again",
+    )
 
 
 def _without_owner(obj: Obj) -> Obj:

@@ -12,8 +12,10 @@ from typing import Optional
 
 from .._json import Obj, part
 from .._times import seconds
+from .conditions import condition
 from .reasons import UNDER_WAY, Reason
 from .verdict import Outcome, Verdict
+from .wait_causes import deletion_cause
 
 # Reasons after which a container does not start without somebody's help; blips are told apart by
 # failure_grace.
@@ -120,14 +122,6 @@ CRASH_LOOP = "CrashLoopBackOff"
 _PREEMPTION = re.compile(r"[.,]?\s*(no new claims to deallocate,?\s*)?preemption:.*", re.DOTALL)
 
 
-def condition(obj: Obj, kind: str) -> Obj | None:
-    """One condition of an object's status."""
-    for entry in part(obj, "status").get("conditions") or []:
-        if entry.get("type") == kind:
-            return dict(entry)
-    return None
-
-
 def is_ready(pod: Obj) -> bool:
     """Whether a pod is Ready and not on its way out."""
     ready = condition(pod, "Ready")
@@ -218,7 +212,8 @@ def _leaving(pod: Obj) -> Verdict | None:
     of the one that comes."""
     if not pod["metadata"].get("deletionTimestamp"):
         return None
-    return Verdict(Outcome.PENDING, "Terminating", f"{name(pod)} is being replaced")
+    text = f"{name(pod)} is being replaced: {deletion_cause(pod).why}"
+    return Verdict(Outcome.PENDING, "Terminating", text)
 
 
 def _unschedulable(pod: Obj) -> Verdict | None:

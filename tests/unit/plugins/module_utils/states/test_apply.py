@@ -184,6 +184,37 @@ def test_an_object_of_somebody_else_is_taken_over_only_where_that_is_wanted(
     assert entry["patch"]["data"] == {"kept": "theirs"}
 
 
+@pytest.mark.parametrize("state", ["driver", "report"])
+def test_a_namespace_that_does_not_go_says_what_holds_it(
+    fake: FakeServer, cluster: ScriptedCluster, state: str
+) -> None:
+    """Whosever it is: state report would make it, driver something in it."""
+    metadata = {"name": "toy", "deletionTimestamp": "2026-01-01T00:00:00Z"}
+    condition = {
+        "type": "NamespaceDeletionDiscoveryFailure",
+        "status": "True",
+        "message": "Discovery failed for metrics.k8s.io/v1beta1",
+    }
+    namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": metadata}
+    cluster.put("namespaces", {**namespace, "status": {"conditions": [condition]}})
+    cluster.refuse = in_a_namespace_that_goes
+    with pytest.raises(EnablementError) as caught:
+        enable(fake, states=[state])
+    text = str(caught.value)
+    assert "Namespace toy is being deleted: Discovery failed for metrics.k8s.io/v1beta1" in text
+    assert "mend or delete APIService v1beta1.metrics.k8s.io" in text
+    assert cluster.writes == []
+
+
+def in_a_namespace_that_goes(asked: Asked) -> Answer | None:
+    """What the API server says of an object to be made in a namespace that is being deleted."""
+    if asked.method != "PATCH" or "/namespaces/toy/" not in asked.path:
+        return None
+    causes = [{"reason": "NamespaceTerminating", "message": "namespace toy is being terminated"}]
+    status, headers, body = refusal(403, "Forbidden", "unable to create new content")
+    return status, headers, {**body, "details": {"causes": causes}}
+
+
 def test_a_secret_of_somebody_else_is_never_taken_over(
     fake: FakeServer, cluster: ScriptedCluster
 ) -> None:
