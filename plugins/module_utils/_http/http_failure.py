@@ -16,7 +16,7 @@ _MISSING = frozenset({"HANDSHAKE_FAILURE", "CERTIFICATE_REQUIRED"})
 _UNACCEPTED = frozenset(
     ["UNKNOWN_CA", "BAD_CERTIFICATE", "CERTIFICATE_EXPIRED", "CERTIFICATE_UNKNOWN", "ACCESS_DENIED"]
 )
-_NOT_TLS = frozenset(
+NOT_TLS = frozenset(
     [
         "WRONG_VERSION_NUMBER",
         "HTTP_REQUEST",
@@ -78,9 +78,9 @@ def failure_of(
     error: Exception, peer: str, *, connect_s: float, read_s: float, shows_certificate: bool
 ) -> HttpError:
     """What a request of requests' that failed means. peer: who was asked ("the registry")."""
-    causes = list(_causes_of(error))
+    causes = list(causes_of(error))
     untrusted = _first_of(causes, _NOT_VERIFIED)
-    reason = _tls_reason(causes)
+    reason = tls_reason(causes)
     alert = reason.rpartition("ALERT_")[2] if "ALERT" in reason else ""
     names = {base.__name__ for base in type(error).__mro__}
     tests = (
@@ -89,7 +89,7 @@ def failure_of(
         (FailureKind.PROXY, "ProxyError" in names),
         (FailureKind.NO_CERTIFICATE, alert in _MISSING and not shows_certificate),
         (FailureKind.BAD_CERTIFICATE, alert in _MISSING | _UNACCEPTED),
-        (FailureKind.NO_TLS, reason in _NOT_TLS),
+        (FailureKind.NO_TLS, reason in NOT_TLS),
         (FailureKind.CONNECT_TIMEOUT, "ConnectTimeout" in names),
         (FailureKind.READ_TIMEOUT, "Timeout" in names),
         (FailureKind.NO_CONNECTION, _first_of(causes, _NOT_SENT) is not None),
@@ -99,7 +99,7 @@ def failure_of(
     )
     return HttpError(
         next((kind for kind, holds in tests if holds), FailureKind.OTHER),
-        _root_of(causes),
+        root_of(causes),
         peer=peer,
         said=getattr(untrusted, "verify_message", "") or str(untrusted),
         shown="our client certificate" if shows_certificate else "a client without a certificate",
@@ -110,7 +110,7 @@ def failure_of(
     )
 
 
-def _causes_of(error: BaseException) -> Iterator[BaseException]:
+def causes_of(error: BaseException) -> Iterator[BaseException]:
     """An exception and all that led to it: requests and urllib3 put them into each other in several
     ways."""
     seen: set[int] = set()
@@ -135,17 +135,20 @@ def _first_of(causes: Sequence[BaseException], names: Set[str]) -> Any:
     return next((one for one in causes if type(one).__name__ in names), None)
 
 
-def _tls_reason(causes: Sequence[BaseException]) -> str:
+def tls_reason(causes: Sequence[BaseException]) -> str:
     """The word of OpenSSL for what went wrong, "" where it was not about TLS."""
     reasons = (one.reason for one in causes if isinstance(one, ssl.SSLError))
     return str(next(filter(None, reasons), ""))
 
 
-def _root_of(causes: Sequence[BaseException]) -> str:
+def root_of(causes: Sequence[BaseException]) -> str:
     """The operating system's or TLS's own words, else the kind of the innermost exception."""
     for cause in reversed(causes):
         if isinstance(cause, ssl.SSLError) and cause.reason:
             return cause.reason.lower().replace("_", " ")
         if isinstance(cause, OSError) and cause.strerror:
             return cause.strerror
+        # What a proxy answered to CONNECT (http.client).
+        if type(cause) is OSError and cause.args:
+            return str(cause)
     return type(causes[-1]).__name__
