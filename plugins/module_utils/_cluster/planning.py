@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import TypeVar
 
@@ -24,6 +24,7 @@ from .api_objects.labels import OWNERSHIP, PART_OF_LABEL
 from .api_objects.managers import foreign_fields
 from .api_objects.object_fields import dotted, path_to, unknown_in, without
 from .api_objects.objects import ObjectKey, key_of, without_noise
+from .ownership_refusal import OwnershipOptions, refusal_of
 
 _IMMUTABLE = re.compile(
     r"immutable|may not (be )?change|cannot (be )?change|updates to .* are forbidden", re.IGNORECASE
@@ -45,7 +46,8 @@ class PlanRules:
     refused; adoptable: these are in any case. recreate: replace an object whose immutable fields
     would change; renewed: objects that are in any case. awaited: objects whose kind need not be
     served yet. lenient: fields that a kind does not have are left out, not refused. left_alone:
-    objects that stay as they are where somebody else has made them.
+    objects that stay as they are where somebody else has made them. offered: what a person may
+    choose where others are refused.
     """
 
     owner: str
@@ -56,6 +58,7 @@ class PlanRules:
     awaited: Set[ObjectKey] = frozenset()
     lenient: bool = False
     left_alone: Set[ObjectKey] = frozenset()
+    offered: OwnershipOptions = field(default_factory=OwnershipOptions)
 
 
 class UnknownFieldsError(EnablementError):
@@ -94,7 +97,7 @@ def plan(
     calls = [partial(planner.plan_object, obj, served=served[key_of(obj)]) for obj in planned]
     found = client.parallel(calls)
     if planner.refused:
-        raise _not_ours(sorted(planner.refused), client.host, adopt=rules.adopt)
+        raise refusal_of(planner.refused, client.host, rules.offered)
     if unknown := _unknown_fields(planned, found):
         raise UnknownFieldsError(unknown, client.host)
     changes = {**left, **{change.key: change for change in _answered(found)}}
@@ -141,7 +144,8 @@ class _Planner:
         rules: PlanRules,
         desired: Sequence[Obj],
     ) -> None:
-        self.refused: list[ObjectKey] = []
+        # Whether each could be taken over.
+        self.refused: dict[ObjectKey, bool] = {}
         self._client = client
         self._live = live
         self._rules = rules
@@ -314,8 +318,9 @@ class _Planner:
         # What is adopted is put back some day: nothing secret is written down, and nothing made
         # anew is the same.
         may_adopt = self._rules.adopt or key in self._rules.adoptable
-        if not may_adopt or replaced or (key.api_version, key.kind) == ("v1", "Secret"):
-            self.refused.append(key)
+        could = not replaced and (key.api_version, key.kind) != ("v1", "Secret")
+        if not may_adopt or not could:
+            self.refused[key] = could
         return "adopted"
 
     def _read(self, key: ObjectKey) -> Obj | None:
@@ -393,21 +398,4 @@ def _defines(obj: Obj | None, key: ObjectKey) -> bool:
     return (
         spec.get("group") == key.api_version.rpartition("/")[0]
         and (spec.get("names") or {}).get("kind") == key.kind
-    )
-
-
-def _not_ours(keys: Sequence[ObjectKey], host: str, *, adopt: bool) -> EnablementError:
-    more = f" and {len(keys) - _SHOWN} more" if len(keys) > _SHOWN else ""
-    why, todo = "not made by this special resource", "remove it, choose another namespace"
-    if adopt:
-        why += (
-            ", and a Secret, or what would have to be made anew, could not be put back by disable"
-        )
-    else:
-        todo += ", or set adopt (hardware_enablement_adopt) to take it over; disable gives it back"
-    return EnablementError(
-        f"{', '.join(str(key) for key in keys[:_SHOWN])}{more} {'exists' if len(keys) == 1 else 'exist'} already",
-        where=host,
-        why=why,
-        todo=todo,
     )
