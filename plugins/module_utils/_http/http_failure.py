@@ -31,14 +31,18 @@ _NOT_VERIFIED = frozenset({"SSLCertVerificationError", "CertificateError"})
 _NOT_SENT = frozenset(
     ["NewConnectionError", "NameResolutionError", "ConnectionRefusedError", "SSLEOFError"]
 )
-_EXPIRED = 10  # X509_V_ERR_CERT_HAS_EXPIRED
+# Of OpenSSL (x509_vfy.h): X509_V_ERR_CERT_NOT_YET_VALID and X509_V_ERR_CERT_HAS_EXPIRED;
+# X509_V_ERR_HOSTNAME_MISMATCH and X509_V_ERR_IP_ADDRESS_MISMATCH.
+_NOT_NOW = frozenset({9, 10})
+_OTHER_NAME = frozenset({62, 64})
 
 
 class FailureKind(Enum):
     """What went wrong, and how it is said. A proxy's URL may hold a password, and the library's
     text may hold the URL: only the root is shown."""
 
-    EXPIRED = "{peer}'s certificate cannot be verified: certificate has expired"
+    EXPIRED = "{peer}'s certificate cannot be verified now: {said}"
+    OTHER_NAME = "{peer}'s certificate cannot be verified for this name: {said}"
     NOT_TRUSTED = "{peer}'s certificate cannot be verified: {said}"
     NO_CERTIFICATE = "{peer} wants a client certificate, and none was given"
     BAD_CERTIFICATE = "{peer} does not accept {shown} ({alert})"
@@ -84,8 +88,7 @@ def failure_of(
     alert = reason.rpartition("ALERT_")[2] if "ALERT" in reason else ""
     names = {base.__name__ for base in type(error).__mro__}
     tests = (
-        (FailureKind.EXPIRED, getattr(untrusted, "verify_code", 0) == _EXPIRED),
-        (FailureKind.NOT_TRUSTED, untrusted is not None),
+        (certificate_failure(untrusted), untrusted is not None),
         (FailureKind.PROXY, "ProxyError" in names),
         (FailureKind.NO_CERTIFICATE, alert in _MISSING and not shows_certificate),
         (FailureKind.BAD_CERTIFICATE, alert in _MISSING | _UNACCEPTED),
@@ -101,13 +104,27 @@ def failure_of(
         next((kind for kind, holds in tests if holds), FailureKind.OTHER),
         root_of(causes),
         peer=peer,
-        said=getattr(untrusted, "verify_message", "") or str(untrusted),
+        said=certificate_words(untrusted),
         shown="our client certificate" if shows_certificate else "a client without a certificate",
         alert=alert.lower().replace("_", " "),
         connect_s=connect_s,
         read_s=read_s,
         name=type(error).__name__,
     )
+
+
+def certificate_failure(refused: Any) -> FailureKind:
+    """What is wrong with a certificate that ssl, or urllib3 for its name, has refused."""
+    code = getattr(refused, "verify_code", 0)
+    if code in _NOT_NOW:
+        return FailureKind.EXPIRED
+    of_name = code in _OTHER_NAME or type(refused).__name__ == "CertificateError"
+    return FailureKind.OTHER_NAME if of_name else FailureKind.NOT_TRUSTED
+
+
+def certificate_words(refused: Any) -> str:
+    """Why ssl, or urllib3, has refused a certificate."""
+    return (getattr(refused, "verify_message", "") or str(refused)).strip(" .")
 
 
 def causes_of(error: BaseException) -> Iterator[BaseException]:

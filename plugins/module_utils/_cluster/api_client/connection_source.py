@@ -16,12 +16,14 @@ _PROXY_VARIABLES = ("HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY")
 
 @dataclass(frozen=True)
 class ConnectionSource:
-    """What says where the API server is, which CA is trusted and which proxy is asked: an option, a
-    variable or a field of a kubeconfig, each with its name. ca and proxy: "" where there is none."""
+    """What says where the API server is, who one is, which CA is trusted and which proxy is asked: an
+    option, a variable or a field of a kubeconfig, each with its name. ca and proxy: "" where there is
+    none."""
 
     host: str = "host"
     ca: str = ""
     proxy: str = ""
+    credentials: str = "the credentials"
     in_kubeconfig: bool = False
 
 
@@ -41,12 +43,13 @@ class ConnectionSettings:
 def source_of(settings: ConnectionSettings) -> ConnectionSource:
     """Where each setting comes from."""
     place = _kubeconfig(settings)
-    host = _option(settings, "host", "host", " (hardware_enablement_host)")
-    ca = _option(settings, "ssl_ca_cert", "ca_cert", " (hardware_enablement_ca_cert)")
+    host = _option(settings, "host", "host", _public("host"))
+    ca = _option(settings, "ssl_ca_cert", "ca_cert", _public("ca_cert"))
     return ConnectionSource(
         host=host or f"server in {place}",
         ca=ca or (f"certificate-authority in {place}" if settings.ca else ""),
         proxy=_proxy(settings, place) if settings.proxy else "",
+        credentials=_credentials(settings, place),
         in_kubeconfig=not host,
     )
 
@@ -69,6 +72,20 @@ def _option(settings: ConnectionSettings, name: str, option: str, public: str = 
         return f"option {option}{public}"
     names = [f"K8S_AUTH_{each.upper()}" for each in (option, name)]
     return f"variable {names[0] if names[0] in settings.environ else names[1]}"
+
+
+def _credentials(settings: ConnectionSettings, place: str) -> str:
+    """By what the API server is told who one is: a token first, as the client does."""
+    options = (("api_key", "api_key"), ("password", "password"), ("cert_file", "client_cert"))
+    found = (
+        _option(settings, name, option, _public(option) if name != "password" else "")
+        for name, option in options
+    )
+    return next(filter(None, found), f"the user's credentials in {place}")
+
+
+def _public(option: str) -> str:
+    return f" (hardware_enablement_{option})"
 
 
 def _proxy(settings: ConnectionSettings, place: str) -> str:

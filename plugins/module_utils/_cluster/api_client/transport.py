@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 from urllib.parse import urlencode
 
-from .api_errors import ApiError, RequestFailure, Unreachable
+from .api_errors import ApiError, RequestFailure, Unauthorized, Unreachable
 from .connection import Connection
 from .decoding import JSON, ApiResponse, DecodingError
 from .refusals import error_from_answer, unreadable
@@ -215,13 +215,16 @@ class ApiTransport:
         return unreadable(answer, wrong, where=self.host, verb=name.verb, target=name.target)
 
     def _refusal(self, call: ApiRequest, answer: ApiResponse) -> ApiError:
-        return error_from_answer(
+        error = error_from_answer(
             answer,
             where=self.host,
             verb=call.name.verb,
             target=call.name.target,
             relayed=call.relayed_read_s is not None,
         )
+        if isinstance(error, Unauthorized):
+            error.todo = f"renew {self._connection.source.credentials}"
+        return error
 
     def _unreachable(self, call: ApiRequest, error: Exception) -> Unreachable:
         why, todo = explain(error, self._connection.source)

@@ -10,7 +10,15 @@ import re
 import ssl
 from collections.abc import Sequence
 
-from ..._http.http_failure import NOT_TLS, causes_of, root_of, tls_reason
+from ..._http.http_failure import (
+    NOT_TLS,
+    FailureKind,
+    causes_of,
+    certificate_failure,
+    certificate_words,
+    root_of,
+    tls_reason,
+)
 from .connection_source import ConnectionSource
 
 try:
@@ -22,10 +30,6 @@ _LIBRARY_NOISE = re.compile(
     r"^.*?HTTPS?Connection(Pool)?\([^)]*\):\s*|^<[^>]*>:\s*|\s*\(_ssl\.c:\d+\)|\[Errno -?\d+\]\s*"
     r"|Failed to establish a new connection:\s*"
 )
-# Of OpenSSL (x509_vfy.h): X509_V_ERR_CERT_NOT_YET_VALID and X509_V_ERR_CERT_HAS_EXPIRED;
-# X509_V_ERR_HOSTNAME_MISMATCH and X509_V_ERR_IP_ADDRESS_MISMATCH.
-_NOT_NOW = frozenset({9, 10})
-_OTHER_NAME = frozenset({62, 64})
 # What a proxy says to CONNECT without an account that it knows (RFC 9110, 15.5.8).
 _NO_ACCOUNT = " 407 "
 
@@ -74,14 +78,10 @@ def _of_proxy(root: str, source: ConnectionSource) -> tuple[str, str]:
 
 
 def _of_tls(causes: Sequence[BaseException], source: ConnectionSource) -> tuple[str, str]:
-    refused = next(
-        (each for each in causes if isinstance(each, ssl.SSLCertVerificationError)), None
-    )
+    refused = next((each for each in causes if isinstance(each, ssl.CertificateError)), None)
     if refused is not None:
-        why = (
-            f"the API server's certificate cannot be verified: {refused.verify_message.strip(' .')}"
-        )
-        return why, _of_certificate(refused.verify_code, source)
+        why = f"the API server's certificate cannot be verified: {certificate_words(refused)}"
+        return why, _of_certificate(certificate_failure(refused), source)
     if tls_reason(causes) in NOT_TLS:
         return "what answers there speaks no TLS", f"correct {source.host} (https, and its port)"
     return (
@@ -90,12 +90,12 @@ def _of_tls(causes: Sequence[BaseException], source: ConnectionSource) -> tuple[
     )
 
 
-def _of_certificate(code: int, source: ConnectionSource) -> str:
-    """What to do where the API server's certificate is refused, by OpenSSL's code."""
-    if code in _OTHER_NAME:
+def _of_certificate(failure: FailureKind, source: ConnectionSource) -> str:
+    """What to do where the API server's certificate is refused."""
+    if failure is FailureKind.OTHER_NAME:
         own = ", or set tls-server-name there" if source.in_kubeconfig else ""
         return f"name the API server as its certificate does, by {source.host}{own}"
-    if code in _NOT_NOW:
+    if failure is FailureKind.EXPIRED:
         return "have the API server's certificate renewed, or set this machine's clock"
     if source.ca:
         return f"give the CA that signed it by {source.ca}, which is another one now"

@@ -26,6 +26,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_c
     connection,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_client.api_errors import (
+    Unauthorized,
     Unreachable,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_client.client import (
@@ -574,6 +575,27 @@ def test_a_proxy_that_wants_an_account_says_so(
         f"write name and password that the proxy accepts into proxy-url in kubeconfig {path}"
         in text
     )
+
+
+@pytest.mark.parametrize("where", ["kubeconfig", "api_key", "K8S_AUTH_API_KEY"])
+def test_credentials_that_are_refused_are_named_by_where_they_come_from(
+    fake: Any, kubeconfig: Write, monkeypatch: pytest.MonkeyPatch, where: str
+) -> None:
+    fake.script((401, {}, {"kind": "Status", "code": 401, "message": "Unauthorized"}))
+    path, given = kubeconfig({"token": "t"}), {}
+    named = {
+        "kubeconfig": f"the user's credentials in kubeconfig {path}",
+        "api_key": "option api_key (hardware_enablement_api_key)",
+    }
+    if where == "api_key":
+        given = {"api_key": "mine"}
+    elif where != "kubeconfig":
+        monkeypatch.setenv(where, "theirs")
+        monkeypatch.setenv("K8S_AUTH_KUBECONFIG", path)
+    target = {} if where == "K8S_AUTH_API_KEY" else {"kubeconfig": path}
+    with pytest.raises(Unauthorized) as caught:
+        connect(ConnectionRequest(**target, **given)).version()
+    assert str(caught.value).endswith(f"; renew {named.get(where, f'variable {where}')}.")
 
 
 def test_plain_text_is_never_tried_instead_of_tls(fake: Any) -> None:
