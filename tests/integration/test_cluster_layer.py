@@ -7,6 +7,7 @@ deletion)."""
 from __future__ import annotations
 
 import copy
+import json
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -67,10 +68,15 @@ from ansible_collections.hardware.enablement.plugins.module_utils._cluster.remov
     delete_and_wait,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._errors import EnablementError
+from ansible_collections.hardware.enablement.plugins.module_utils._verdicts.pod_status import (
+    POD_REASONS,
+    judge,
+)
 from tests.cluster import Cluster
 from tests.cluster.faults import Fault, FaultProxy
 from tests.cluster.pki import Authority
 from tests.integration.conftest import documented
+from tests.integration.waiting import wait_until
 
 Obj = dict[str, Any]
 
@@ -429,6 +435,40 @@ def test_removal_waits_and_names_what_holds_it(client: Client, namespace: str) -
     assert (found.action, "being deleted" in found.note) == ("replace", True)
     client.patch(builtin("v1", "ConfigMap"), "held", namespace, {"metadata": {"finalizers": None}})  # type: ignore[arg-type]
     assert delete_and_wait(client, keys, timeout=10) == []
+
+
+def test_a_limit_that_a_limit_range_gave_is_told_and_goes_by_the_advice(
+    client: Client, cluster: Cluster, namespace: str
+) -> None:
+    """In the words that the API server's admission writes; a kubelet is played."""
+
+    def limit(memory: str) -> None:
+        """What the namespace gives to containers that say nothing."""
+        item = {"type": "Container", "default": {"cpu": "1", "memory": memory}}
+        obj = {"apiVersion": "v1", "kind": "LimitRange", "metadata": {"name": "l"}}
+        text = json.dumps({**obj, "spec": {"limits": [item]}})
+        cluster.kubectl("apply", "-n", namespace, "-f", "-", stdin=text)
+
+    def made() -> Obj:
+        """The pod of that name, anew."""
+        cluster.kubectl("delete", "pod", "p", "-n", namespace, "--ignore-not-found", "--now")
+        cluster.kubectl("run", "p", "-n", namespace, "--image=registry.test/a")
+        return client.get(builtin("v1", "Pod"), "p", namespace) or {}  # type: ignore[arg-type]
+
+    wait_until(
+        lambda: "default" in cluster.kubectl("get", "serviceaccount", "-n", namespace),
+        "pods may be made",
+        seconds=60,
+    )
+    limit("16Mi")
+    ended = {"exitCode": 137, "reason": "OOMKilled"}
+    status = {"containerStatuses": [{"name": "p", "state": {"terminated": ended}}]}
+    pod = made()
+    assert judge({**pod, "status": status}).reason == "OOMKilledByLimitRange"
+    assert "delete the pod" in POD_REASONS["OOMKilledByLimitRange"].todo
+    limit("64Mi")
+    (container,) = made()["spec"]["containers"]
+    assert container["resources"]["limits"]["memory"] == "64Mi"
 
 
 def test_the_lock_between_two_runs(client: Client, cluster: Cluster) -> None:

@@ -62,12 +62,16 @@ def _advice(
     if options.namespace and all(_is_in(key, options.namespace) for key in keys):
         ways.append("choose another namespace (hardware_enablement_namespace)")
     if options.adopt and len(stuck) < len(keys):
-        first = f"remove {_named(stuck)}, and " if stuck else ""
-        ways.append(
-            f"{first}set adopt (hardware_enablement_adopt) to take {'the others' if stuck else it} over;"
-            " disable gives back what was taken over"
-        )
+        ways.append(_adopting(it, stuck))
     return ", or ".join(ways) or f"remove {it} if nobody needs what is in {it}"
+
+
+def _adopting(it: str, stuck: Collection[ObjectKey]) -> str:
+    """How objects are taken over, but for those that cannot be."""
+    option = "set adopt (hardware_enablement_adopt) to take {} over; disable gives back what was taken over"
+    return (
+        f"remove {_named(stuck)}, and {option.format('the others')}" if stuck else option.format(it)
+    )
 
 
 def _is_in(key: ObjectKey, namespace: str) -> bool:

@@ -255,6 +255,18 @@ def nothing_there(asked: Asked) -> Answer | None:
     return refusal(404, "NotFound", "it is gone") if is_it and asked.method == "GET" else None
 
 
+def test_nobody_is_told_to_remove_a_namespace_of_somebody_else(
+    fake: FakeServer, cluster: ScriptedCluster
+) -> None:
+    theirs = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "toy"}}
+    cluster.put("namespaces", theirs)
+    labelled = "apiVersion: v1\nkind: Namespace\nmetadata: {name: toy, labels: {a: b}}\n"
+    given = {"bundle": {**runs.FILES, "namespace.yaml.j2": labelled}}
+    text = refused(fake, **given)
+    assert f"special resource; {ELSEWHERE}, or {ADOPT.format('it')}" in text
+    enable(fake, adopt=True, **given)
+
+
 def test_advice_about_cluster_wide_objects_and_secrets_names_no_way_that_does_not_help(
     fake: FakeServer, cluster: ScriptedCluster
 ) -> None:
