@@ -290,7 +290,8 @@ class NodeExchange:
         left = [pod for pod in self._drivers() if pod.uid in self._ended_pods]
         if left:
             self._wait(
-                f"pod {left[0].key.namespace}/{left[0].key.name} of the version before is ending"
+                f"pod {left[0].key.namespace}/{left[0].key.name} of the version before is ending:"
+                f" {left[0].ends}"
             )
         elif self._drivers():
             # Another one of an old version: the DaemonSet has changed meanwhile.

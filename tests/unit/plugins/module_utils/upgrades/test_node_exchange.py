@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_objects.objects import (
@@ -25,6 +27,7 @@ from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.sta
     refusal,
 )
 from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.upgrades.node_bed import (
+    OLD,
     STANDING,
     Way,
 )
@@ -139,7 +142,8 @@ def test_own_pods_that_do_not_leave_end_in_quarantine(way: Way) -> None:
     way.go(61)
     assert way.exchange.ending is ExchangeEnding.QUARANTINED
     assert way.noted["phase"] == "quarantined"
-    assert "pod toy/plugin stands on the driver" in way.noted["reason"]
+    begun = "pod toy/plugin stands on the driver and has to end: its deletion has not begun"
+    assert begun in way.noted["reason"]
     values = [taint["value"] for taint in way.node["spec"]["taints"]]
     assert values == ["quarantined"]
 
@@ -158,6 +162,12 @@ def test_an_api_server_that_does_not_answer_is_asked_again(way: Way) -> None:
     assert not way.exchange.is_due(way.now)
     way.cluster.refuse = silent
     assert way.go(2) is ExchangeStep.RESTART, way.exchange.reason
+
+
+def test_a_driver_that_does_not_end_says_what_holds_it(way: Way) -> None:
+    way.old = [replace(OLD, ends="finalizer their.io/hold holds it")]
+    way.go(2)
+    assert way.exchange.reason.endswith("is ending: finalizer their.io/hold holds it")
 
 
 def test_a_driver_that_changes_meanwhile_is_begun_again(way: Way) -> None:
