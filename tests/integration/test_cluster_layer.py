@@ -60,6 +60,9 @@ from ansible_collections.hardware.enablement.plugins.module_utils._cluster.lease
     RunLock,
     read,
 )
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.ownership_refusal import (
+    OwnershipOptions,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils._cluster.planning import (
     PlanRules,
     plan,
@@ -252,7 +255,7 @@ def test_what_is_not_ours_is_refused_unless_adopted(client: Client, namespace: s
     with pytest.raises(
         EnablementError, match=r"ConfigMap \S+/a, ConfigMap \S+/b exist already .*set adopt"
     ):
-        planned(client, desired)
+        planned(client, desired, offered=OwnershipOptions(adopt=True))
     found = run(client, desired, adopt=True)
     assert actions(found) == ["update", "update", "create"]
     assert found[0].note == "adopted"
@@ -336,9 +339,16 @@ def test_a_namespace_that_is_going_is_waited_for_by_the_user(
     held["metadata"]["finalizers"] = ["their.io/hold"]
     run(client, [held])
     client.delete(builtin("v1", "Namespace"), namespace)  # type: ignore[arg-type]
-    with pytest.raises(Forbidden, match=r"being terminated; wait until the namespace is gone"):
+    kind = builtin("v1", "Namespace")
+    wait_until(
+        lambda: "their.io/hold" in str(client.get(kind, namespace)),  # type: ignore[arg-type]
+        "the namespace says what holds it",
+        seconds=60,
+    )
+    why = r"is being deleted: .*their\.io/hold.*; see that the controllers run which take these"
+    with pytest.raises(ApiError, match=why):
         planned(client, [config("new", namespace)])
-    with pytest.raises(ApiError, match="it is being deleted; wait until it is gone"):
+    with pytest.raises(ApiError, match=why):
         planned(client, [ours("v1", "Namespace", namespace)], adopt=True)
     client.patch(builtin("v1", "ConfigMap"), "held", namespace, {"metadata": {"finalizers": None}})  # type: ignore[arg-type]
 

@@ -72,7 +72,8 @@ POD_REASONS = {
         "check the image's name, that the node reaches the registry, and image_pull_secrets",
     ),
     "InvalidImageName": Reason(
-        "the image's name is no valid reference", "correct the image's name in the options"
+        "the image's name is no valid reference",
+        "correct the image's name where it is given: in an option, or in the recipe",
     ),
     "NoLongerReady": Reason(
         "the container runs, but its readiness probe fails since",
