@@ -503,7 +503,7 @@ def test_wrong_credentials_are_said(cluster: Cluster) -> None:
     client = connect(
         ConnectionRequest(host=cluster.server, api_key="nonsense", validate_certs=False)
     )
-    with pytest.raises(Unauthorized, match="renew the credentials"):
+    with pytest.raises(Unauthorized, match="renew option api_key"):
         client.list(builtin("v1", "Pod"))  # type: ignore[arg-type]
     with pytest.raises(Unreachable, match="certificate cannot be verified"):
         connect(ConnectionRequest(host=cluster.server, api_key="nonsense")).version()
