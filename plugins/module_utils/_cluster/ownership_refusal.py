@@ -24,7 +24,7 @@ class OwnershipOptions:
     """What a run lets a person choose where such objects are there.
 
     namespace: where options put objects, "" where none does. adopt: whether the run has an option to
-    take objects over that is not set. names: which option gives objects other names, "" for none.
+    take objects over. names: which option gives objects other names, "" for none.
     """
 
     namespace: str = ""

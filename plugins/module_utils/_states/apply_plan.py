@@ -134,9 +134,7 @@ class ApplyPlanner:
             awaited=awaited,
             lenient=self.fields.lenient,
             left_alone=self._left_alone(objects),
-            offered=OwnershipOptions(
-                namespace=self.desired.prepared.namespace, adopt=not self._request.adopt
-            ),
+            offered=OwnershipOptions(namespace=self.desired.prepared.namespace, adopt=True),
         )
         fitted = self.fields.fitted(objects)
         try:

@@ -126,6 +126,18 @@ def test_a_budget_that_gives_in_is_enough(way: Way) -> None:
     assert way.exchange.step is ExchangeStep.RESTART
 
 
+def test_a_user_that_does_not_end_says_what_holds_it(way: Way) -> None:
+    way.add_user()
+    way.cluster.objects["pods"]["user"]["metadata"] |= {
+        "deletionTimestamp": "2026-01-01T00:00:00Z",
+        "finalizers": ["their.io/hold"],
+    }
+    way.go()
+    assert way.exchange.reason.endswith(
+        "is ending: finalizer their.io/hold holds it, which belongs to ReplicaSet r"
+    )
+
+
 def test_who_may_not_be_evicted_ends_it_before_anybody_is(way: Way) -> None:
     way.add_user("a")
     way.add_user("b", volumes=[{"emptyDir": {}}])
