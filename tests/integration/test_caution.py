@@ -303,6 +303,45 @@ def test_a_changed_driver_waits_for_its_restart_and_is_proven_then(
     assert sight.proofs(cluster, NODE)["driver"]["hash"] != proof["hash"]
 
 
+@pytest.mark.usefixtures("enabled")
+def test_a_namespace_that_an_api_that_is_down_holds_says_so_and_goes_by_the_advice(
+    cluster: Cluster, runner: Runner
+) -> None:
+    metrics = {
+        "apiVersion": "apiregistration.k8s.io/v1",
+        "kind": "APIService",
+        "metadata": {"name": "v1beta1.metrics.k8s.io"},
+        "spec": {
+            "group": "metrics.k8s.io",
+            "version": "v1beta1",
+            "groupPriorityMinimum": 100,
+            "versionPriority": 100,
+            "insecureSkipTLSVerify": True,
+            "service": {"name": "metrics-server", "namespace": "kube-system"},
+        },
+    }
+    apply(cluster, metrics)
+    log, advice = runner.folder / "disable.log", "mend or delete APIService v1beta1.metrics.k8s.io"
+    run = runner.start("disable", hardware_enablement_recipe="nvidia-gpu")
+    try:
+        wait_until(
+            lambda: "waits until Namespace nvidia-gpu is gone: Disc" in log.read_text(),
+            "disable says what holds the namespace",
+            seconds=120,
+        )
+        text = sentence(runner.play("enable_gpu"))
+        assert "Namespace nvidia-gpu is being deleted: Discovery failed" in text
+        assert advice in text
+        assert "metrics.k8s.io/v1beta1" in log.read_text()
+        cluster.kubectl("delete", "apiservice", "v1beta1.metrics.k8s.io")
+        assert run.wait(timeout=120) == 0, log.read_text()
+    finally:
+        cluster.kubectl("delete", "apiservice", "v1beta1.metrics.k8s.io", "--ignore-not-found")
+        if run.poll() is None:
+            run.kill()
+    runner.play("disable", hardware_enablement_recipe="nvidia-gpu").unchanged()
+
+
 @pytest.mark.slow
 @pytest.mark.usefixtures("enabled")
 def test_an_api_server_that_stops_answering_changes_no_label(

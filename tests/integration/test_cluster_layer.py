@@ -7,6 +7,7 @@ deletion)."""
 from __future__ import annotations
 
 import copy
+import json
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -59,6 +60,9 @@ from ansible_collections.hardware.enablement.plugins.module_utils._cluster.lease
     RunLock,
     read,
 )
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.ownership_refusal import (
+    OwnershipOptions,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils._cluster.planning import (
     PlanRules,
     plan,
@@ -67,10 +71,15 @@ from ansible_collections.hardware.enablement.plugins.module_utils._cluster.remov
     delete_and_wait,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._errors import EnablementError
+from ansible_collections.hardware.enablement.plugins.module_utils._verdicts.pod_status import (
+    POD_REASONS,
+    judge,
+)
 from tests.cluster import Cluster
 from tests.cluster.faults import Fault, FaultProxy
 from tests.cluster.pki import Authority
 from tests.integration.conftest import documented
+from tests.integration.waiting import wait_until
 
 Obj = dict[str, Any]
 
@@ -246,7 +255,7 @@ def test_what_is_not_ours_is_refused_unless_adopted(client: Client, namespace: s
     with pytest.raises(
         EnablementError, match=r"ConfigMap \S+/a, ConfigMap \S+/b exist already .*set adopt"
     ):
-        planned(client, desired)
+        planned(client, desired, offered=OwnershipOptions(adopt=True))
     found = run(client, desired, adopt=True)
     assert actions(found) == ["update", "update", "create"]
     assert found[0].note == "adopted"
@@ -330,9 +339,16 @@ def test_a_namespace_that_is_going_is_waited_for_by_the_user(
     held["metadata"]["finalizers"] = ["their.io/hold"]
     run(client, [held])
     client.delete(builtin("v1", "Namespace"), namespace)  # type: ignore[arg-type]
-    with pytest.raises(Forbidden, match=r"being terminated; wait until the namespace is gone"):
+    kind = builtin("v1", "Namespace")
+    wait_until(
+        lambda: "their.io/hold" in str(client.get(kind, namespace)),  # type: ignore[arg-type]
+        "the namespace says what holds it",
+        seconds=60,
+    )
+    why = r"is being deleted: .*their\.io/hold.*; see that the controllers run which take these"
+    with pytest.raises(ApiError, match=why):
         planned(client, [config("new", namespace)])
-    with pytest.raises(ApiError, match="it is being deleted; wait until it is gone"):
+    with pytest.raises(ApiError, match=why):
         planned(client, [ours("v1", "Namespace", namespace)], adopt=True)
     client.patch(builtin("v1", "ConfigMap"), "held", namespace, {"metadata": {"finalizers": None}})  # type: ignore[arg-type]
 
@@ -413,16 +429,56 @@ def test_removal_waits_and_names_what_holds_it(client: Client, namespace: str) -
         key_of(config("free", namespace)),
     ]
     delete_and_wait(client, keys[1:], timeout=120)
+    said: list[str] = []
     with pytest.raises(
-        EnablementError, match=r"ConfigMap \S+/held did not go in time .*their\.io/hold"
+        EnablementError,
+        match=r"ConfigMap \S+/held did not go in time .*their\.io/hold holds it; see",
     ):
-        delete_and_wait(client, keys, timeout=2)
+        delete_and_wait(client, keys, timeout=2, say=said.append)
+    assert (
+        said[0]
+        == f"waits until ConfigMap {namespace}/held is gone: finalizer their.io/hold holds it"
+    )
     assert list(owned(client, [builtin("apps/v1", "DaemonSet")], SELECTED, [namespace])) == []  # type: ignore[list-item]
     # What is being deleted counts as gone soon: planned as a replacement, made anew.
     (found,) = planned(client, [config("held", namespace)])
     assert (found.action, "being deleted" in found.note) == ("replace", True)
     client.patch(builtin("v1", "ConfigMap"), "held", namespace, {"metadata": {"finalizers": None}})  # type: ignore[arg-type]
     assert delete_and_wait(client, keys, timeout=10) == []
+
+
+def test_a_limit_that_a_limit_range_gave_is_told_and_goes_by_the_advice(
+    client: Client, cluster: Cluster, namespace: str
+) -> None:
+    """In the words that the API server's admission writes; a kubelet is played."""
+
+    def limit(memory: str) -> None:
+        """What the namespace gives to containers that say nothing."""
+        item = {"type": "Container", "default": {"cpu": "1", "memory": memory}}
+        obj = {"apiVersion": "v1", "kind": "LimitRange", "metadata": {"name": "l"}}
+        text = json.dumps({**obj, "spec": {"limits": [item]}})
+        cluster.kubectl("apply", "-n", namespace, "-f", "-", stdin=text)
+
+    def made() -> Obj:
+        """The pod of that name, anew."""
+        cluster.kubectl("delete", "pod", "p", "-n", namespace, "--ignore-not-found", "--now")
+        cluster.kubectl("run", "p", "-n", namespace, "--image=registry.test/a")
+        return client.get(builtin("v1", "Pod"), "p", namespace) or {}  # type: ignore[arg-type]
+
+    wait_until(
+        lambda: "default" in cluster.kubectl("get", "serviceaccount", "-n", namespace),
+        "pods may be made",
+        seconds=60,
+    )
+    limit("16Mi")
+    ended = {"exitCode": 137, "reason": "OOMKilled"}
+    status = {"containerStatuses": [{"name": "p", "state": {"terminated": ended}}]}
+    pod = made()
+    assert judge({**pod, "status": status}).reason == "OOMKilledByLimitRange"
+    assert "delete the pod" in POD_REASONS["OOMKilledByLimitRange"].todo
+    limit("64Mi")
+    (container,) = made()["spec"]["containers"]
+    assert container["resources"]["limits"]["memory"] == "64Mi"
 
 
 def test_the_lock_between_two_runs(client: Client, cluster: Cluster) -> None:
@@ -447,7 +503,7 @@ def test_wrong_credentials_are_said(cluster: Cluster) -> None:
     client = connect(
         ConnectionRequest(host=cluster.server, api_key="nonsense", validate_certs=False)
     )
-    with pytest.raises(Unauthorized, match="renew the credentials"):
+    with pytest.raises(Unauthorized, match="renew option api_key"):
         client.list(builtin("v1", "Pod"))  # type: ignore[arg-type]
     with pytest.raises(Unreachable, match="certificate cannot be verified"):
         connect(ConnectionRequest(host=cluster.server, api_key="nonsense")).version()

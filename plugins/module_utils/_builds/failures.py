@@ -49,6 +49,11 @@ def _any(*patterns: str) -> re.Pattern[str]:
 
 # Reason -> what tells it. The first that matches a line counts.
 _REASONS = {
+    "OtherName": _any(
+        r"x509: certificate is (?:valid for|not valid for any)|x509: cannot validate certificate for",
+        r"no alternative certificate subject name|certificate subject name .* does not match",
+    ),
+    "Expired": _any(r"certificate has expired|certificate is not yet valid"),
     "NotTrusted": _any(
         r"x509:|certificate verif|certificate is NOT trusted|SSL certificate problem|SSL peer certificate",
         r"curl(?: error)?:? \(60\)|Host key verification failed",
@@ -81,6 +86,8 @@ _REASONS = {
     ),
 }
 _ADVICE = {
+    "OtherName": "name it as its certificate does",
+    "Expired": "have its certificate renewed, or set the clock where builds run",
     "NotTrusted": "give the CA that signed its certificate, or the host's key",
     "NotTls": "name it as one without TLS, or correct its port",
     "RateLimited": "use a mirror, or log in to be granted more",
@@ -90,7 +97,8 @@ _ADVICE = {
     "NotFound": "correct the name, or put it there",
     "NoSpace": "give the node that builds, or the registry, more room",
     "Unreachable": "see whether it answers where builds run",
-    "OutOfMemory": "give the build more memory",
+    "OutOfMemory": "raise the memory limit that a LimitRange of the namespace gives, or build on nodes with more"
+    " memory (build_node_selector)",
     "NotPermitted": "let its pod mount and change roots (seccomp, AppArmor, Pod Security), or choose another builder",
     TIMED_OUT: "give it more time (build_timeout)",
     MISSING: "make it",

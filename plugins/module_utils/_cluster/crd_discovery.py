@@ -11,6 +11,8 @@ from collections.abc import Callable, Sequence
 
 from .._errors import EnablementError
 from .._json import Obj
+from .._verdicts.conditions import condition
+from .._verdicts.wait_causes import unserved_cause
 from .api_client.api_errors import UnknownKind
 from .api_client.client import Client
 from .api_client.watch import WatchHub
@@ -21,44 +23,68 @@ _SERVED_PAUSE_S = 0.1
 
 
 def wait_until_served(
-    client: Client, definitions: Sequence[Obj], *, guard: Callable[[], None]
+    client: Client,
+    definitions: Sequence[Obj],
+    *,
+    guard: Callable[[], None],
+    say: Callable[[str], None] = lambda _text: None,
 ) -> None:
     """Wait until the API server serves what these CRDs bring, and the client knows of it.
 
-    definitions: as they are in the cluster. guard is called meanwhile and may raise. Raises
-    EnablementError where it takes longer than ESTABLISHED_S. Costs nothing where all is served.
+    definitions: as they are in the cluster. guard is called meanwhile and may raise, and so is say,
+    with what is waited for and why. Raises EnablementError where it takes longer than
+    ESTABLISHED_S. Costs nothing where all is served.
     """
     deadline = time.monotonic() + ESTABLISHED_S
-    waiting = {crd["metadata"]["name"] for crd in definitions if not _is_established(crd)}
+    waiting = {crd["metadata"]["name"]: crd for crd in definitions if not _is_established(crd)}
     if waiting:
-        _watch(client, waiting, deadline, guard)
-    brought = [pair for crd in definitions for pair in _brought(crd)]
-    while not waiting and not all(_is_served(client, *pair) for pair in brought):
-        # Discovery follows the condition with a short delay, and cannot be watched.
-        if time.monotonic() > deadline:
-            waiting.update(f"{kind} of {api_version}" for api_version, kind in brought)
-        time.sleep(_SERVED_PAUSE_S)
+        _watch(client, waiting, lambda: time.monotonic() < deadline, guard, say)
     if waiting:
+        causes = list(map(unserved_cause, waiting.values()))
         raise EnablementError(
             f"The API server does not serve {', '.join(sorted(waiting))} yet",
             where=client.host,
-            why=f"{ESTABLISHED_S:.0f} s after the CRD was applied it is not established",
-            todo="look at the CRD's conditions",
+            why="; ".join(dict.fromkeys(cause.why for cause in causes)),
+            todo=causes[0].todo,
         )
+    brought = [pair for crd in definitions for pair in _brought(crd)]
+    while not all(_is_served(client, *pair) for pair in brought):
+        # Discovery follows the condition with a short delay, and cannot be watched.
+        if time.monotonic() > deadline:
+            kinds = ", ".join(f"{kind} of {api_version}" for api_version, kind in brought)
+            raise EnablementError(
+                f"The API server does not serve {kinds} yet",
+                where=client.host,
+                why=f"{ESTABLISHED_S:.0f} s after its definition was established, discovery does not list it",
+                todo="see whether the API server is healthy, then run again",
+            )
+        time.sleep(_SERVED_PAUSE_S)
 
 
-def _watch(client: Client, waiting: set[str], deadline: float, guard: Callable[[], None]) -> None:
-    """Take the names of CRDs that are established out of `waiting`, until the deadline."""
+def _watch(
+    client: Client,
+    waiting: dict[str, Obj],
+    in_time: Callable[[], bool],
+    guard: Callable[[], None],
+    say: Callable[[str], None],
+) -> None:
+    """Take the CRDs that are established out of `waiting`, as long as it is in time; the others
+    become what they are now."""
     hub = WatchHub(client)
     try:
         kind = client.kind("apiextensions.k8s.io/v1", "CustomResourceDefinition")
         for name in sorted(waiting):
             hub.subscribe(kind, fields=f"metadata.name={name}")
-        while waiting and time.monotonic() < deadline:
+        while waiting and in_time():
             guard()
             for event in hub.next(_TICK_S):
+                name = event.object["metadata"]["name"]
                 if _is_established(event.object):
-                    waiting.discard(event.object["metadata"]["name"])
+                    waiting.pop(name, None)
+                elif name in waiting:
+                    waiting[name] = event.object
+            for name, crd in list(waiting.items())[:1]:
+                say(f"waits until {name} is served: {unserved_cause(crd).why}")
     finally:
         hub.close()
 
@@ -72,10 +98,7 @@ def _is_served(client: Client, api_version: str, kind: str) -> bool:
 
 
 def _is_established(crd: Obj) -> bool:
-    conditions = (crd.get("status") or {}).get("conditions") or []
-    return any(
-        entry.get("type") == "Established" and entry.get("status") == "True" for entry in conditions
-    )
+    return (condition(crd, "Established") or {}).get("status") == "True"
 
 
 def _brought(crd: Obj) -> list[tuple[str, str]]:

@@ -27,25 +27,34 @@ _SHOWN = 5
 
 
 def execute(
-    client: Client, changes: Sequence[Change], *, guard: Callable[[], None]
+    client: Client,
+    changes: Sequence[Change],
+    *,
+    guard: Callable[[], None],
+    say: Callable[[str], None] = lambda _text: None,
 ) -> list[Change]:
     """Carry out changes; returns them in the same order, each as the API server answered.
 
     An update that turned out to change nothing comes back as "unchanged". guard is called before
-    each batch and may raise. A failure lets the batch end, and raises EnablementError whose result
-    says what was applied, what failed and what was not tried.
+    each batch and may raise; say gets what is waited for, and why. A failure lets the batch end, and
+    raises EnablementError whose result says what was applied, what failed and what was not tried.
     """
-    return _Execution(client, changes, guard).run()
+    return _Execution(client, changes, guard, say).run()
 
 
 class _Execution:
     def __init__(
-        self, client: Client, changes: Sequence[Change], guard: Callable[[], None]
+        self,
+        client: Client,
+        changes: Sequence[Change],
+        guard: Callable[[], None],
+        say: Callable[[str], None],
     ) -> None:
         self._client = client
         self._changes = changes
         self._guard_lock = threading.Lock()
         self._unsafe_guard = guard
+        self._unsafe_say = say
         self._done: dict[ObjectKey, Change] = {}
         self._failed: dict[ObjectKey, EnablementError] = {}
 
@@ -59,7 +68,7 @@ class _Execution:
                 self._run_batch(batch, self._apply)
                 if rank == DEFINITIONS:
                     made = [self._done[change.key].after or {} for change in batch]
-                    wait_until_served(self._client, made, guard=self._guard)
+                    wait_until_served(self._client, made, guard=self._guard, say=self._say)
             for _rank, batch in by_rank(removed, _kind_of, reverse=True):
                 self._run_batch(batch, self._delete)
         except EnablementError as error:
@@ -71,6 +80,10 @@ class _Execution:
         """The caller's guard, which is not made for the threads that replace objects."""
         with self._guard_lock:
             self._unsafe_guard()
+
+    def _say(self, text: str) -> None:
+        with self._guard_lock:
+            self._unsafe_say(text)
 
     def _run_batch(self, batch: Sequence[Change], action: Callable[[Change], Change]) -> None:
         self._guard()
@@ -93,7 +106,7 @@ class _Execution:
 
     def _apply(self, change: Change) -> Change:
         if change.action == "replace":
-            delete_and_wait(self._client, [change.key], GONE_S, guard=self._guard)
+            delete_and_wait(self._client, [change.key], GONE_S, guard=self._guard, say=self._say)
         applied = self._client.apply_in_full(change.desired or {})
         note = "; ".join(dict.fromkeys(filter(None, [change.note, *applied.warnings])))
         before = (change.before or {}).get("metadata", {}).get("resourceVersion")

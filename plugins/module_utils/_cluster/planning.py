@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import TypeVar
 
 from .._errors import EnablementError
 from .._json import Obj
+from .._verdicts.wait_causes import deletion_cause
 from .api_client.api_errors import ApiError, Forbidden, Invalid, NotFound, UnknownKind
 from .api_client.client import Client
 from .api_objects.changes import Change, as_stored, contains, overlaid
@@ -23,6 +24,7 @@ from .api_objects.labels import OWNERSHIP, PART_OF_LABEL
 from .api_objects.managers import foreign_fields
 from .api_objects.object_fields import dotted, path_to, unknown_in, without
 from .api_objects.objects import ObjectKey, key_of, without_noise
+from .ownership_refusal import OwnershipOptions, refusal_of
 
 _IMMUTABLE = re.compile(
     r"immutable|may not (be )?change|cannot (be )?change|updates to .* are forbidden", re.IGNORECASE
@@ -44,7 +46,8 @@ class PlanRules:
     refused; adoptable: these are in any case. recreate: replace an object whose immutable fields
     would change; renewed: objects that are in any case. awaited: objects whose kind need not be
     served yet. lenient: fields that a kind does not have are left out, not refused. left_alone:
-    objects that stay as they are where somebody else has made them.
+    objects that stay as they are where somebody else has made them. offered: what a person may
+    choose where others are refused.
     """
 
     owner: str
@@ -55,6 +58,7 @@ class PlanRules:
     awaited: Set[ObjectKey] = frozenset()
     lenient: bool = False
     left_alone: Set[ObjectKey] = frozenset()
+    offered: OwnershipOptions = field(default_factory=OwnershipOptions)
 
 
 class UnknownFieldsError(EnablementError):
@@ -93,7 +97,7 @@ def plan(
     calls = [partial(planner.plan_object, obj, served=served[key_of(obj)]) for obj in planned]
     found = client.parallel(calls)
     if planner.refused:
-        raise _not_ours(sorted(planner.refused), client.host, adopt=rules.adopt)
+        raise refusal_of(planner.refused, client.host, rules.offered)
     if unknown := _unknown_fields(planned, found):
         raise UnknownFieldsError(unknown, client.host)
     changes = {**left, **{change.key: change for change in _answered(found)}}
@@ -140,7 +144,8 @@ class _Planner:
         rules: PlanRules,
         desired: Sequence[Obj],
     ) -> None:
-        self.refused: list[ObjectKey] = []
+        # Whether each could be taken over.
+        self.refused: dict[ObjectKey, bool] = {}
         self._client = client
         self._live = live
         self._rules = rules
@@ -197,8 +202,7 @@ class _Planner:
             return self._plan_what_lacks(obj, key, error)
         except Forbidden as error:
             if any("terminat" in cause for cause in error.causes):
-                error.todo = "wait until the namespace is gone, then run again"
-                raise
+                raise self._in_going_namespace(key, error) from error
             return self._predict(obj, key, error)
         except Invalid as error:
             if unknown_in(error.causes):
@@ -211,6 +215,11 @@ class _Planner:
             # It went between the two requests.
             return Change(key, "create", None, applied.object)
         return self._compare(key, before, applied.object, "; ".join(applied.warnings))
+
+    def _in_going_namespace(self, key: ObjectKey, error: Forbidden) -> ApiError:
+        """The error for an object whose namespace is being deleted: what holds that up."""
+        namespace = self._read(ObjectKey("v1", "Namespace", "", key.namespace))
+        return error if namespace is None else _is_going(error.what, self._client.host, namespace)
 
     def _plan_without(self, obj: Obj, key: ObjectKey, error: Invalid) -> Change:
         """An object of whose fields the API server knows some not: without them where that may be.
@@ -239,10 +248,11 @@ class _Planner:
         return Change(key, "create", None, obj, note)
 
     def _compare(self, key: ObjectKey, before: Obj, after: Obj, note: str) -> Change:
+        self._refuse_going(key, before)
         foreign = foreign_fields(before)
         note = "; ".join(filter(None, [self._check_owner(key, before), note, foreign]))
         if "deletionTimestamp" in before["metadata"]:
-            return self._going(key, before, after)
+            return _once_gone(key, before, after)
         same = without_noise(before) == without_noise(after)
         return Change(key, "unchanged" if same else "update", before, after, note)
 
@@ -277,11 +287,12 @@ class _Planner:
         before = self._read(key)
         if before is None:
             raise error
+        self._refuse_going(key, before)
         note = self._check_owner(
             key, before, replaced="deletionTimestamp" not in before["metadata"]
         )
         if "deletionTimestamp" in before["metadata"]:
-            return self._going(key, before, obj)
+            return _once_gone(key, before, obj)
         if key.kind in _NEVER_REPLACED:
             error.todo = f"remove the {key.kind} by hand if what is in it may be lost"
             raise error
@@ -291,21 +302,11 @@ class _Planner:
         note = "; ".join(filter(None, [note, error.why]))
         return Change(key, "replace", before, obj, note)
 
-    def _going(self, key: ObjectKey, before: Obj, after: Obj) -> Change:
-        if key.kind in _NEVER_REPLACED:
-            raise ApiError(
-                f"Cannot apply {key}",
-                where=self._client.host,
-                why="it is being deleted",
-                todo="wait until it is gone, then run again",
-            )
-        return Change(
-            key,
-            "replace",
-            before,
-            after,
-            "it is being deleted, and is created anew when it is gone",
-        )
+    def _refuse_going(self, key: ObjectKey, before: Obj) -> None:
+        """Raise ApiError where what is being deleted holds what is made before it is gone, whosever
+        it is."""
+        if key.kind in _NEVER_REPLACED and "deletionTimestamp" in before["metadata"]:
+            raise _is_going(f"Cannot apply {key}", self._client.host, before)
 
     def _is_ours(self, before: Obj) -> bool:
         labels = (before.get("metadata") or {}).get("labels") or {}
@@ -317,8 +318,9 @@ class _Planner:
         # What is adopted is put back some day: nothing secret is written down, and nothing made
         # anew is the same.
         may_adopt = self._rules.adopt or key in self._rules.adoptable
-        if not may_adopt or replaced or (key.api_version, key.kind) == ("v1", "Secret"):
-            self.refused.append(key)
+        could = not replaced and (key.api_version, key.kind) != ("v1", "Secret")
+        if not may_adopt or not could:
+            self.refused[key] = could
         return "adopted"
 
     def _read(self, key: ObjectKey) -> Obj | None:
@@ -328,6 +330,23 @@ class _Planner:
         return self._client.get(
             self._client.kind(key.api_version, key.kind), key.name, key.namespace
         )
+
+
+def _once_gone(key: ObjectKey, before: Obj, after: Obj) -> Change:
+    note = "it is being deleted, and is created anew when it is gone"
+    return Change(key, "replace", before, after, note)
+
+
+def _is_going(what: str, host: str, going: Obj) -> ApiError:
+    """The error for what has to be gone first: what holds it up, and what to do about that."""
+    cause = deletion_cause(going)
+    key = key_of(going)
+    return ApiError(
+        what,
+        where=host,
+        why=f"{key} is being deleted: {cause.why}",
+        todo=f"{cause.todo}, then run again",
+    )
 
 
 def _without_owner(obj: Obj) -> Obj:
@@ -379,21 +398,4 @@ def _defines(obj: Obj | None, key: ObjectKey) -> bool:
     return (
         spec.get("group") == key.api_version.rpartition("/")[0]
         and (spec.get("names") or {}).get("kind") == key.kind
-    )
-
-
-def _not_ours(keys: Sequence[ObjectKey], host: str, *, adopt: bool) -> EnablementError:
-    more = f" and {len(keys) - _SHOWN} more" if len(keys) > _SHOWN else ""
-    why, todo = "not made by this special resource", "remove it, choose another namespace"
-    if adopt:
-        why += (
-            ", and a Secret, or what would have to be made anew, could not be put back by disable"
-        )
-    else:
-        todo += ", or set adopt (hardware_enablement_adopt) to take it over; disable gives it back"
-    return EnablementError(
-        f"{', '.join(str(key) for key in keys[:_SHOWN])}{more} {'exists' if len(keys) == 1 else 'exist'} already",
-        where=host,
-        why=why,
-        todo=todo,
     )

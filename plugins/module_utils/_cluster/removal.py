@@ -8,16 +8,17 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 
 from .._errors import EnablementError
 from .._json import Obj
+from .._verdicts.wait_causes import deletion_cause
 from .api_client.api_errors import ApiError
 from .api_client.client import Client
 from .api_client.watch import WatchHub
 from .api_objects.kinds import Kind
-from .api_objects.objects import ObjectKey
+from .api_objects.objects import ObjectKey, key_of
 from .api_objects.ranks import WORKLOADS, by_rank, rank_of
 
 _TICK_S = 1.0
@@ -30,19 +31,63 @@ def delete_and_wait(
     timeout: float,
     *,
     guard: Callable[[], None] = lambda: None,
+    say: Callable[[str], None] = lambda _text: None,
 ) -> list[ObjectKey]:
     """Remove objects in the reverse order of ranks, waiting after each rank until its objects are
     gone.
 
     timeout: seconds in all. guard is called before each batch and about once a second while
-    waiting. Returns what was there. Raises EnablementError that names what is left when time is up.
+    waiting, and so is say, with what is waited for and why. Returns what was there. Raises
+    EnablementError that names what is left, and what causes it, when time is up.
     """
     deadline = time.monotonic() + timeout
     removed: list[ObjectKey] = []
     for _rank, batch in by_rank(keys, lambda key: key.kind, reverse=True):
         guard()
-        removed += _Removal(client, batch, guard).run(deadline)
+        removed += _Removal(client, batch, guard, say).run(deadline)
     return removed
+
+
+def wait_until_gone(
+    client: Client,
+    read: Callable[[], Sequence[Obj]],
+    timeout: float,
+    *,
+    say: Callable[[str], None] = lambda _text: None,
+) -> None:
+    """Look about once a second until nothing is left.
+
+    read gives what is left. timeout: in seconds. say: as for delete_and_wait. Raises EnablementError
+    as that does.
+    """
+    deadline = time.monotonic() + timeout
+    while left := {key_of(obj): obj for obj in read()}:
+        if time.monotonic() > deadline:
+            raise not_gone(left, client.host)
+        say(waited_for(left))
+        time.sleep(_TICK_S)
+
+
+def waited_for(left: Mapping[ObjectKey, Obj]) -> str:
+    """What is waited for, and why: of several what does not pass by itself."""
+    causes = {key: deletion_cause(left[key]) for key in sorted(left)}
+    key = next((key for key, cause in causes.items() if not cause.by_itself), next(iter(causes)))
+    return f"waits until {key} is gone: {causes[key].why}"
+
+
+def not_gone(left: Mapping[ObjectKey, Obj], host: str, trouble: str = "") -> EnablementError:
+    """The error for what is left when time is up. trouble: why nobody knows."""
+    causes = [deletion_cause(left[key]) for key in sorted(left)]
+    stuck = [cause for cause in causes if not cause.by_itself] or causes
+    more = f" and {len(left) - _SHOWN} more" if len(left) > _SHOWN else ""
+    reasons = list(dict.fromkeys(cause.why for cause in stuck))
+    advice = list(dict.fromkeys(cause.todo for cause in stuck))
+    return EnablementError(
+        f"{', '.join(str(key) for key in sorted(left)[:_SHOWN])}{more} did not go in time",
+        where=host,
+        why=trouble or "; ".join(reasons[:_SHOWN]),
+        todo=f"{', and '.join(advice[:_SHOWN])}, then run again",
+    )
 
 
 def propagation_of(kind: str) -> str:
@@ -54,11 +99,16 @@ class _Removal:
     """Watch first, then delete, so that no end is missed."""
 
     def __init__(
-        self, client: Client, keys: Sequence[ObjectKey], guard: Callable[[], None]
+        self,
+        client: Client,
+        keys: Sequence[ObjectKey],
+        guard: Callable[[], None],
+        say: Callable[[str], None],
     ) -> None:
         self._client = client
         self._keys = set(keys)
         self._guard = guard
+        self._say = say
         self._seen: dict[ObjectKey, Obj] = {}
 
     def run(self, deadline: float) -> list[ObjectKey]:
@@ -78,10 +128,11 @@ class _Removal:
                 self._take(hub)
             found = dict(self._seen)
             self._delete(found)
-            while self._is_left(found):
+            while left := self._left(found):
                 if time.monotonic() > deadline:
-                    raise self._timeout(found, hub.trouble)
+                    raise not_gone(left, self._client.host, hub.trouble)
                 self._guard()
+                self._say(waited_for(left))
                 self._take(hub)
         finally:
             hub.close()
@@ -115,29 +166,11 @@ class _Removal:
             if isinstance(answer, ApiError):
                 raise answer
 
-    def _is_left(self, found: dict[ObjectKey, Obj]) -> list[ObjectKey]:
-        """Those that are still there; one of the same name and another uid was made by somebody
-        else since."""
-        return [
-            key
+    def _left(self, found: Mapping[ObjectKey, Obj]) -> dict[ObjectKey, Obj]:
+        """Those that are still there, as they are now; one of the same name and another uid was made
+        by somebody else since."""
+        return {
+            key: self._seen[key]
             for key, obj in found.items()
             if key in self._seen and self._seen[key]["metadata"]["uid"] == obj["metadata"]["uid"]
-        ]
-
-    def _timeout(self, found: dict[ObjectKey, Obj], trouble: str) -> EnablementError:
-        left = self._is_left(found)
-        holders = {
-            name for key in left for name in self._seen[key]["metadata"].get("finalizers") or []
         }
-        more = f" and {len(left) - _SHOWN} more" if len(left) > _SHOWN else ""
-        why = (
-            f"finalizers hold them: {', '.join(sorted(holders))}"
-            if holders
-            else "the deletion is still going on"
-        )
-        return EnablementError(
-            f"{', '.join(str(key) for key in left[:_SHOWN])}{more} did not go in time",
-            where=self._client.host,
-            why=trouble or why,
-            todo="see why, then run again",
-        )

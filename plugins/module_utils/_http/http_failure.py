@@ -16,7 +16,7 @@ _MISSING = frozenset({"HANDSHAKE_FAILURE", "CERTIFICATE_REQUIRED"})
 _UNACCEPTED = frozenset(
     ["UNKNOWN_CA", "BAD_CERTIFICATE", "CERTIFICATE_EXPIRED", "CERTIFICATE_UNKNOWN", "ACCESS_DENIED"]
 )
-_NOT_TLS = frozenset(
+NOT_TLS = frozenset(
     [
         "WRONG_VERSION_NUMBER",
         "HTTP_REQUEST",
@@ -31,14 +31,18 @@ _NOT_VERIFIED = frozenset({"SSLCertVerificationError", "CertificateError"})
 _NOT_SENT = frozenset(
     ["NewConnectionError", "NameResolutionError", "ConnectionRefusedError", "SSLEOFError"]
 )
-_EXPIRED = 10  # X509_V_ERR_CERT_HAS_EXPIRED
+# Of OpenSSL (x509_vfy.h): X509_V_ERR_CERT_NOT_YET_VALID and X509_V_ERR_CERT_HAS_EXPIRED;
+# X509_V_ERR_HOSTNAME_MISMATCH and X509_V_ERR_IP_ADDRESS_MISMATCH.
+_NOT_NOW = frozenset({9, 10})
+_OTHER_NAME = frozenset({62, 64})
 
 
 class FailureKind(Enum):
     """What went wrong, and how it is said. A proxy's URL may hold a password, and the library's
     text may hold the URL: only the root is shown."""
 
-    EXPIRED = "{peer}'s certificate cannot be verified: certificate has expired"
+    EXPIRED = "{peer}'s certificate cannot be verified now: {said}"
+    OTHER_NAME = "{peer}'s certificate cannot be verified for this name: {said}"
     NOT_TRUSTED = "{peer}'s certificate cannot be verified: {said}"
     NO_CERTIFICATE = "{peer} wants a client certificate, and none was given"
     BAD_CERTIFICATE = "{peer} does not accept {shown} ({alert})"
@@ -78,18 +82,17 @@ def failure_of(
     error: Exception, peer: str, *, connect_s: float, read_s: float, shows_certificate: bool
 ) -> HttpError:
     """What a request of requests' that failed means. peer: who was asked ("the registry")."""
-    causes = list(_causes_of(error))
+    causes = list(causes_of(error))
     untrusted = _first_of(causes, _NOT_VERIFIED)
-    reason = _tls_reason(causes)
+    reason = tls_reason(causes)
     alert = reason.rpartition("ALERT_")[2] if "ALERT" in reason else ""
     names = {base.__name__ for base in type(error).__mro__}
     tests = (
-        (FailureKind.EXPIRED, getattr(untrusted, "verify_code", 0) == _EXPIRED),
-        (FailureKind.NOT_TRUSTED, untrusted is not None),
+        (certificate_failure(untrusted), untrusted is not None),
         (FailureKind.PROXY, "ProxyError" in names),
         (FailureKind.NO_CERTIFICATE, alert in _MISSING and not shows_certificate),
         (FailureKind.BAD_CERTIFICATE, alert in _MISSING | _UNACCEPTED),
-        (FailureKind.NO_TLS, reason in _NOT_TLS),
+        (FailureKind.NO_TLS, reason in NOT_TLS),
         (FailureKind.CONNECT_TIMEOUT, "ConnectTimeout" in names),
         (FailureKind.READ_TIMEOUT, "Timeout" in names),
         (FailureKind.NO_CONNECTION, _first_of(causes, _NOT_SENT) is not None),
@@ -99,9 +102,9 @@ def failure_of(
     )
     return HttpError(
         next((kind for kind, holds in tests if holds), FailureKind.OTHER),
-        _root_of(causes),
+        root_of(causes),
         peer=peer,
-        said=getattr(untrusted, "verify_message", "") or str(untrusted),
+        said=certificate_words(untrusted),
         shown="our client certificate" if shows_certificate else "a client without a certificate",
         alert=alert.lower().replace("_", " "),
         connect_s=connect_s,
@@ -110,7 +113,21 @@ def failure_of(
     )
 
 
-def _causes_of(error: BaseException) -> Iterator[BaseException]:
+def certificate_failure(refused: Any) -> FailureKind:
+    """What is wrong with a certificate that ssl, or urllib3 for its name, has refused."""
+    code = getattr(refused, "verify_code", 0)
+    if code in _NOT_NOW:
+        return FailureKind.EXPIRED
+    of_name = code in _OTHER_NAME or type(refused).__name__ == "CertificateError"
+    return FailureKind.OTHER_NAME if of_name else FailureKind.NOT_TRUSTED
+
+
+def certificate_words(refused: Any) -> str:
+    """Why ssl, or urllib3, has refused a certificate."""
+    return (getattr(refused, "verify_message", "") or str(refused)).strip(" .")
+
+
+def causes_of(error: BaseException) -> Iterator[BaseException]:
     """An exception and all that led to it: requests and urllib3 put them into each other in several
     ways."""
     seen: set[int] = set()
@@ -135,17 +152,20 @@ def _first_of(causes: Sequence[BaseException], names: Set[str]) -> Any:
     return next((one for one in causes if type(one).__name__ in names), None)
 
 
-def _tls_reason(causes: Sequence[BaseException]) -> str:
+def tls_reason(causes: Sequence[BaseException]) -> str:
     """The word of OpenSSL for what went wrong, "" where it was not about TLS."""
     reasons = (one.reason for one in causes if isinstance(one, ssl.SSLError))
     return str(next(filter(None, reasons), ""))
 
 
-def _root_of(causes: Sequence[BaseException]) -> str:
+def root_of(causes: Sequence[BaseException]) -> str:
     """The operating system's or TLS's own words, else the kind of the innermost exception."""
     for cause in reversed(causes):
         if isinstance(cause, ssl.SSLError) and cause.reason:
             return cause.reason.lower().replace("_", " ")
         if isinstance(cause, OSError) and cause.strerror:
             return cause.strerror
+        # What a proxy answered to CONNECT (http.client).
+        if type(cause) is OSError and cause.args:
+            return str(cause)
     return type(causes[-1]).__name__

@@ -11,14 +11,15 @@ is changed, too: the pods wait for a restart, which is upgrade's.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any
 
 from .._cluster.api_client.client import Client
 from .._cluster.api_objects.kinds import Kind
 from .._cluster.api_objects.labels import TAKEN_OVER_LABEL
 from .._cluster.api_objects.objects import key_of, updates_on_delete
-from .._errors import EnablementError
+from .._cluster.removal import wait_until_gone
 from .._json import Obj
 from .._states.desired import Desired
 from .._states.on_nodes.adopted_pods import put_labels
@@ -26,8 +27,8 @@ from .operator_survey import owner_of
 
 _GENERATION = "pod-template-generation"
 _OF_NOBODY = "0"
-_PATIENCE_S = 120.0
-_INTERVAL_S = 0.2
+# How long what was deleted, or scaled to nothing, may take to go.
+PATIENCE_S = 120.0
 
 
 def labels_on(desired: Desired) -> dict[str, dict[str, str]]:
@@ -65,8 +66,9 @@ def mark_operands(client: Client, pods: Sequence[Obj], recipe: str) -> None:
     put_labels(client, ((pod, {TAKEN_OVER_LABEL: recipe}) for pod in pods))
 
 
-def orphan(client: Client, daemonset: Obj) -> None:
-    """Delete a DaemonSet and leave its pods; the versions that it kept go with it."""
+def orphan(client: Client, daemonset: Obj, say: Callable[[str], None]) -> None:
+    """Delete a DaemonSet and leave its pods; the versions that it kept go with it. say: gets what is
+    waited for, and why."""
     key = key_of({**daemonset, "apiVersion": "apps/v1", "kind": "DaemonSet"})
     kind = client.kind("apps/v1", "DaemonSet")
     revisions = client.kind("apps/v1", "ControllerRevision")
@@ -77,26 +79,16 @@ def orphan(client: Client, daemonset: Obj) -> None:
         if owner_of(each).get("uid") == uid
     ]
     client.delete(kind, key.name, key.namespace, uid=uid, propagation="Orphan")
-    wait_for(lambda: _is_gone(client, kind, key.name, key.namespace, uid), f"{key} is still there")
+    wait_until_gone(
+        client, partial(still_there, client, kind, daemonset["metadata"]), PATIENCE_S, say=say
+    )
     for each in kept:
         client.delete(
             revisions, each["metadata"]["name"], key.namespace, uid=each["metadata"]["uid"]
         )
 
 
-def wait_for(is_so: Callable[[], bool], otherwise: str) -> None:
-    """Look until it is so. Raises EnablementError after two minutes, with what is otherwise."""
-    end = time.monotonic() + _PATIENCE_S
-    while not is_so():
-        if time.monotonic() > end:
-            raise EnablementError(
-                f"{otherwise} after {_PATIENCE_S:.0f} s",
-                why="a controller or a finalizer holds it up",
-                todo="look what it waits for (kubectl describe), and run again",
-            )
-        time.sleep(_INTERVAL_S)
-
-
-def _is_gone(client: Client, kind: Kind, name: str, namespace: str, uid: str) -> bool:
-    live = client.get(kind, name, namespace)
-    return live is None or live["metadata"]["uid"] != uid
+def still_there(client: Client, kind: Kind, metadata: Mapping[str, Any]) -> list[Obj]:
+    """An object as it is now, by its name, namespace and uid; nothing where it is gone."""
+    live = client.get(kind, metadata["name"], metadata.get("namespace"))
+    return [live] if live is not None and live["metadata"]["uid"] == metadata["uid"] else []

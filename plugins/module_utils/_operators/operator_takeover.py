@@ -10,10 +10,10 @@ running again: the custom resources go last, and are marked before anything else
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Optional
+from typing import Optional
 
 from .._cluster.api_client.client import Client, connect
 from .._cluster.api_client.connection_request import ConnectionRequest
@@ -22,11 +22,13 @@ from .._cluster.api_objects.change_report import name_some
 from .._cluster.api_objects.labels import TAKEN_OVER_LABEL
 from .._cluster.api_objects.objects import ObjectKey, key_of
 from .._cluster.authorization import access
+from .._cluster.removal import wait_until_gone
 from .._errors import EnablementError
 from .._json import Obj, part
 from .._runs.context import RunContext
 from .._runs.guard import Guard, given_back
 from .._runs.task import Task
+from .._runs.wait_progress import WaitProgress
 from .._schema.requests import ParameterGroup
 from .._states import apply
 from .._states.apply_plan import PlanRequest
@@ -39,7 +41,6 @@ from .._states.preparation.recipe_request import RecipeRequest
 from .._states.proof_request import ProofRequest
 from .._states.validate import prove
 from . import driver_adoption
-from .driver_adoption import wait_for
 from .gpu_operator import GROUP
 from .node_takeover import NodeTakeover, TakeoverScope
 from .operator_survey import (
@@ -189,7 +190,7 @@ def _take_over(
     guard.before_write()
     _stop(client, survey, context)
     _mark_resources(client, survey.resources, recipe)
-    _make_room(desired, survey, guard)
+    _make_room(desired, survey, guard, WaitProgress(context))
     _adopt_drivers(desired, survey, guard, context)
     _apply(request, context, adopt=True, wait=False)
     takeover = _lead_nodes(desired, survey, request, guard, context)
@@ -211,7 +212,7 @@ def _take_over(
 
 def _stop(client: Client, survey: OperatorSurvey, context: RunContext) -> None:
     """Scale the operator to nothing, and wait until it is gone: it would make everything anew."""
-    kind, pods = client.kind("apps/v1", "Deployment"), client.kind("v1", "Pod")
+    kind = client.kind("apps/v1", "Deployment")
     for deployment in survey.deployments:
         name, spec = deployment["metadata"]["name"], deployment["spec"]
         if spec.get("replicas") != 0:
@@ -220,14 +221,16 @@ def _stop(client: Client, survey: OperatorSurvey, context: RunContext) -> None:
         labels = ",".join(
             f"{key}={value}" for key, value in sorted(spec["selector"]["matchLabels"].items())
         )
-        wait_for(
-            partial(_none_left, client, pods, survey.namespace, labels),
-            f"the operator's pod in {survey.namespace} still runs",
+        wait_until_gone(
+            client,
+            partial(_pods, client, survey.namespace, labels),
+            driver_adoption.PATIENCE_S,
+            say=WaitProgress(context),
         )
 
 
-def _none_left(client: Client, kind: Any, namespace: str, labels: str) -> bool:
-    return not client.list(kind, namespace=namespace, labels=labels).items
+def _pods(client: Client, namespace: str, labels: str) -> list[Obj]:
+    return client.list(client.kind("v1", "Pod"), namespace=namespace, labels=labels).items
 
 
 def _mark_resources(client: Client, resources: Sequence[Obj], recipe: str) -> None:
@@ -242,7 +245,9 @@ def _mark_resources(client: Client, resources: Sequence[Obj], recipe: str) -> No
             )
 
 
-def _make_room(desired: Desired, survey: OperatorSurvey, guard: Guard) -> None:
+def _make_room(
+    desired: Desired, survey: OperatorSurvey, guard: Guard, say: Callable[[str], None]
+) -> None:
     """What of the operator's has a name that we need: DaemonSets go without their pods, what can be
     merged with ours is no longer the custom resource's, so that it stays when that goes."""
     client = desired.client
@@ -259,7 +264,8 @@ def _make_room(desired: Desired, survey: OperatorSurvey, guard: Guard) -> None:
             continue
         guard.before_write()
         if key in daemonsets:
-            _leave_pods(client, daemonsets[key], survey, desired.recipe.name)
+            _mark_pods(client, daemonsets[key], survey, desired.recipe.name)
+            driver_adoption.orphan(client, daemonsets[key], say)
         elif key.kind in _MADE_ANEW:
             client.delete(kind, key.name, key.namespace or None, uid=live["metadata"]["uid"])
         else:
@@ -271,12 +277,11 @@ def _wanted_keys(desired: Desired) -> set[ObjectKey]:
     return {key_of(item.manifest) for state in desired.rendered.values() for item in state.objects}
 
 
-def _leave_pods(client: Client, daemonset: Obj, survey: OperatorSurvey, recipe: str) -> None:
-    """Delete a DaemonSet and leave its pods, marked as the recipe's to remove."""
+def _mark_pods(client: Client, daemonset: Obj, survey: OperatorSurvey, recipe: str) -> None:
+    """Mark a DaemonSet's pods, which it leaves behind, as the recipe's to remove."""
     uid = daemonset["metadata"]["uid"]
     owned = [pod for pod in survey.pods if _owner_uid(pod) == uid]
     driver_adoption.mark_operands(client, owned, recipe)
-    driver_adoption.orphan(client, daemonset)
 
 
 def _disown(client: Client, key: ObjectKey, live: Obj) -> None:
@@ -308,7 +313,7 @@ def _adopt_drivers(
     guard.before_write()
     driver_adoption.adopt_pods(desired.client, pods, labels)
     for daemonset in survey.drivers:
-        driver_adoption.orphan(desired.client, daemonset)
+        driver_adoption.orphan(desired.client, daemonset, WaitProgress(context))
     if pods:
         context.notice(
             f"{len(pods)} drivers' pods stay as they are and become those of {desired.recipe.name}"
@@ -350,11 +355,8 @@ def _delete_resources(client: Client, resources: Sequence[Obj], context: RunCont
         kind, name = client.kind(each["apiVersion"], each["kind"]), str(each["metadata"]["name"])
         client.delete(kind, name, uid=each["metadata"]["uid"])
         context.notice(f"{each['kind']} {name} is deleted")
-        wait_for(partial(_is_absent, client, kind, name), f"{each['kind']} {name} is still there")
-
-
-def _is_absent(client: Client, kind: Any, name: str) -> bool:
-    return client.get(kind, name) is None
+        read = partial(driver_adoption.still_there, client, kind, each["metadata"])
+        wait_until_gone(client, read, driver_adoption.PATIENCE_S, say=WaitProgress(context))
 
 
 def _refuse_missing_rights(client: Client, survey: OperatorSurvey, desired: Desired) -> None:

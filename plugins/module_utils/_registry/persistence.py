@@ -38,7 +38,7 @@ LARGEST_IN_MEMORY = 4 * 1024 * 1024
 _POOL = 16
 _NO_WAY = "check host, network and proxy, then run again"
 _PORT = "check the port; a registry without TLS must be named as plain HTTP"
-_CA = "give the CA that signed it, or a name that is in it"
+_CA = "give the CA that signed it (registry_ca)"
 _OF_TLS = (
     FailureKind.NO_CERTIFICATE,
     FailureKind.BAD_CERTIFICATE,
@@ -46,7 +46,9 @@ _OF_TLS = (
     FailureKind.TLS,
 )
 _FAILURES: dict[FailureKind, tuple[type[RegistryError], str]] = {
-    **dict.fromkeys((FailureKind.EXPIRED, FailureKind.NOT_TRUSTED), (NotTrusted, _CA)),
+    FailureKind.NOT_TRUSTED: (NotTrusted, _CA),
+    FailureKind.EXPIRED: (NotTrusted, "have it renewed, or set this machine's clock"),
+    FailureKind.OTHER_NAME: (NotTrusted, "name the registry as its certificate does"),
     **dict.fromkeys(_OF_TLS, (RegistryUnreachable, _PORT)),
     FailureKind.PROXY: (RegistryUnreachable, "check the proxy and its exceptions"),
     FailureKind.CONNECT_TIMEOUT: (TimedOut, _NO_WAY),

@@ -5,9 +5,9 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal, Optional
 
 from .._cluster.api_client.client import Client, connect
@@ -15,11 +15,14 @@ from .._cluster.api_client.connection_request import ConnectionRequest
 from .._cluster.api_objects.kinds import Kind
 from .._cluster.api_objects.labels import APPLYSET_ID_LABEL, PART_OF_LABEL
 from .._cluster.api_objects.objects import ObjectKey, key_of
+from .._cluster.removal import wait_until_gone
 from .._errors import EnablementError
-from .._json import Obj
+from .._json import Obj, part
+from .._nodes.selectors import label_selector
 from .._runs.context import RunContext
 from .._runs.guard import Guard
 from .._runs.task import Task
+from .._runs.wait_progress import WaitProgress
 from .._states.record import adopted, record_spec, record_store
 from .._states.record.crd import RECORD
 from .sro_marks import node_patch, object_patch, resource_patch
@@ -72,7 +75,8 @@ def _end(client: Client, request: SroReleaseRequest, context: RunContext) -> Obj
     guard.before_write()
     for each in running:
         client.patch(_deployments(client), *_place(each), {"spec": {"replicas": 0}})
-    _wait_for_pods_gone(client, running, request.wait_timeout)
+    read = partial(_pods_of, client, running)
+    wait_until_gone(client, read, request.wait_timeout, say=WaitProgress(context))
     return {**found, **context.tell(f"scaled {names} to 0")}
 
 
@@ -90,27 +94,21 @@ def _running_operators(client: Client) -> list[Obj]:
     ]
 
 
-def _wait_for_pods_gone(client: Client, deployments: list[Obj], timeout: int) -> None:
-    """Wait until Deployments that are scaled to 0 have no pods any more. timeout in seconds."""
-    deadline = time.monotonic() + timeout
-    while _has_pods(client, _deployments(client), deployments):
-        if time.monotonic() > deadline:
-            names = ", ".join(str(key_of(each)) for each in deployments)
-            raise EnablementError(
-                f"{names} still has pods",
-                why=f"it was scaled to 0 {timeout} s ago",
-                todo="see what keeps them, then run again",
-            )
-        time.sleep(1)
+def _pods_of(client: Client, deployments: Sequence[Obj]) -> list[Obj]:
+    """The pods that Deployments select."""
+    return [
+        pod
+        for each in deployments
+        for pod in client.list(
+            client.kind("v1", "Pod"),
+            namespace=each["metadata"]["namespace"],
+            labels=label_selector(part(each, "spec", "selector", "matchLabels")),
+        ).items
+    ]
 
 
 def _place(obj: Mapping[str, Any]) -> tuple[str, str | None]:
     return obj["metadata"]["name"], obj["metadata"].get("namespace")
-
-
-def _has_pods(client: Client, kind: Kind, running: list[Obj]) -> bool:
-    live = [client.get(kind, *_place(each)) for each in running]
-    return any((each.get("status") or {}).get("replicas") for each in live if each)
 
 
 def _resources(client: Client, name: str) -> list[Obj]:

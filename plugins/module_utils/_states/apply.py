@@ -21,6 +21,7 @@ from .._recipes.render import check_recipe
 from .._runs.context import RunContext
 from .._runs.guard import Guard, given_back
 from .._runs.task import Task
+from .._runs.wait_progress import WaitProgress
 from . import validate
 from .apply_plan import ApplyPlanner, Planned, PlanRequest
 from .apply_result import ApplyResult, with_report
@@ -205,13 +206,17 @@ class _Application:
         if staged.needs_lock:
             staged = self._planner.divide(self._lock.take() or planned)
         label_pods(self._client, staged.now, self._lock.before_write)
-        made = execute(self._client, staged.now, guard=self._lock.before_write)
+        made = execute(
+            self._client, staged.now, guard=self._lock.before_write, say=WaitProgress(self._context)
+        )
         later = LaterChanges(
             self._client,
             staged,
             plan_again=self._planner.plan_stage,
             take_lock=self._lock.take,
             guard=self._lock.before_write,
+            # A block is drawn meanwhile, so that these are lines below it.
+            say=WaitProgress(replace(self._context, terminal=None)),
             clock=self._context.clock,
         )
         return replace(planned, changes=made), later

@@ -15,6 +15,7 @@ from .._cluster.api_client.api_errors import UnknownKind
 from .._cluster.api_objects.changes import Change
 from .._cluster.api_objects.labels import KERNEL, fact_label
 from .._cluster.api_objects.objects import ObjectKey, key_of
+from .._cluster.ownership_refusal import OwnershipOptions
 from .._cluster.planning import PlanRules, UnknownFieldsError, plan
 from .._json import Obj
 from .._nodes.facts import NodeFacts
@@ -133,6 +134,7 @@ class ApplyPlanner:
             awaited=awaited,
             lenient=self.fields.lenient,
             left_alone=self._left_alone(objects),
+            offered=OwnershipOptions(namespace=self.desired.prepared.namespace, adopt=True),
         )
         fitted = self.fields.fitted(objects)
         try:

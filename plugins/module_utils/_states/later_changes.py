@@ -30,9 +30,9 @@ class LaterChanges:
     """The stages of one run, and what became of them.
 
     plan_again: what a stage takes by now, planned against the cluster as it is. take_lock: unless
-    this run has it. guard: looks before each batch of writes whether it is still this run's. clock:
-    seconds since the epoch. done: the changes that were made. refused: the states that could not be
-    made, and why; partly: some of their changes were.
+    this run has it. guard: looks before each batch of writes whether it is still this run's. say:
+    gets what is waited for, and why. clock: seconds since the epoch. done: the changes that were
+    made. refused: the states that could not be made, and why; partly: some of their changes were.
     """
 
     def __init__(
@@ -43,6 +43,7 @@ class LaterChanges:
         plan_again: Callable[[Stage], Sequence[Change]],
         take_lock: Callable[[], object],
         guard: Callable[[], None],
+        say: Callable[[str], None] = lambda _text: None,
         clock: Callable[[], float],
     ) -> None:
         self._client = client
@@ -50,6 +51,7 @@ class LaterChanges:
         self._plan_again = plan_again
         self._take_lock = take_lock
         self._guard = guard
+        self._say = say
         self._clock = clock
         self._not_before: dict[tuple[str, str], float] = {}
         self.done: list[Change] = []
@@ -105,7 +107,7 @@ class LaterChanges:
         try:
             self._take_lock()
             changes = stage.changes if stage.deletes else self._plan_again(stage)
-            made = execute(self._client, changes, guard=self._guard)
+            made = execute(self._client, changes, guard=self._guard, say=self._say)
         except (UnknownKind, Unreachable) as error:
             # What brings a kind may be ready a moment before the API server serves it, and an API
             # server that has no answer now may have one later: until the state's time is over.

@@ -19,6 +19,7 @@ from .._cluster.api_objects.labels import PART_OF_LABEL, RECIPE_LABEL
 from .._cluster.api_objects.objects import key_of
 from .._cluster.authorization import access
 from .._cluster.executing import execute
+from .._cluster.ownership_refusal import OwnershipOptions
 from .._cluster.planning import PlanRules, plan
 from .._errors import EnablementError, InvalidInput
 from .._json import Obj
@@ -213,7 +214,8 @@ class _Partition:
         classes = self.request.priority_classes or default_classes(self.recipe)
         wanted = class_objects(classes if soft else [], self.recipe, self.prepared.applyset_id)
         live = owned_classes(self.client, self.prepared.applyset_id)
-        rules = PlanRules(owner=self.prepared.applyset_id, recreate=True)
+        offered = OwnershipOptions(names="partitioning_priority_classes")
+        rules = PlanRules(owner=self.prepared.applyset_id, recreate=True, offered=offered)
         found = plan(self.client, wanted, rules, live=live)
         going = live.keys() - {key_of(obj) for obj in wanted}
         return [*found, *(Change(key, "delete", live[key], None) for key in sorted(going, key=str))]

@@ -23,6 +23,7 @@ from .._json import Obj, part
 from .._runs.context import RunContext
 from .._runs.guard import Guard
 from .._runs.task import Task
+from .._runs.wait_progress import WaitProgress
 from .cleanup.prune import DEFINITION
 from .cleanup.removal_report import KeepReason, brought_definitions, find_kept, report_removal
 from .on_nodes.leftovers import clear_marks, find_marked
@@ -126,9 +127,9 @@ def _remove(
     nodes = sorted(clear_marks(client, name, removal.marked, guard.before_write, write=write))
     if write:
         execute(client, removal.restored, guard=guard.before_write)
-        timeout_s = float(request.wait_timeout)
+        timeout_s, say = float(request.wait_timeout), WaitProgress(context)
         for keys in filter(None, removal.stages):
-            delete_and_wait(client, keys, timeout=timeout_s, guard=guard.before_write)
+            delete_and_wait(client, keys, timeout=timeout_s, guard=guard.before_write, say=say)
     lines = report_removal(
         removal.going,
         removal.given_back,

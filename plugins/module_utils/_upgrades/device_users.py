@@ -30,6 +30,7 @@ KEPT: Mapping[str, Any] = {
         "labels": {},
         "annotations": {_MIRROR: str},
         "deletionTimestamp": str,
+        "finalizers": [str],
         "ownerReferences": [{"kind": str, "name": str, "controller": bool}],
     },
     "spec": {

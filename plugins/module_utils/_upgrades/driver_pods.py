@@ -7,7 +7,7 @@ nothing by themselves (OnDelete)."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from .._cluster.api_client.client import Client
 from .._cluster.api_objects.objects import ObjectKey, updates_on_delete
@@ -21,12 +21,14 @@ from .._states.validation.revisions import (
     revisions_of,
 )
 from .._verdicts.pod_status import crashed_container, is_ready
+from .._verdicts.wait_causes import deletion_cause
 
 
 @dataclass(frozen=True)
 class DriverPod:
     """A pod of a driver. why: what differs from the version that is deployed, "" where nothing does.
-    fails: it does not come up. made: when, an API timestamp."""
+    fails: it does not come up. made: when, an API timestamp. ends: what
+    its end waits for."""
 
     state: str
     key: ObjectKey
@@ -34,6 +36,7 @@ class DriverPod:
     why: str
     fails: bool = False
     made: str = ""
+    ends: str = field(default="", compare=False)
 
 
 class DriverPods:
@@ -118,7 +121,8 @@ class DriverPods:
                     fails = not is_ready(pod) and crashed_container(pod) is not None
                     why = self._why(uid, pod)
                     made = str(metadata.get("creationTimestamp") or "")
-                    found.append(DriverPod(state, key, metadata["uid"], why, fails, made))
+                    ends = deletion_cause(pod).why
+                    found.append(DriverPod(state, key, metadata["uid"], why, fails, made, ends))
         return found
 
     def outdated(self, node: str) -> list[DriverPod]:

@@ -12,6 +12,7 @@ from .._cluster.api_client.client import Client
 from .._cluster.api_client.watch import WatchHub
 from .._json import Obj
 from .._states.on_nodes.claiming_pods import ClaimingPods
+from .._verdicts.wait_causes import deletion_cause
 from .device_users import KEPT, DeviceUser, device_users
 from .exchange_steps import ExchangeSettings
 
@@ -56,8 +57,13 @@ class NodeDrain:
         """Which pod is waited for, and what keeps it."""
         user = next((each for each in users if each.uid in self._refused), users[0])
         more = f" (and {len(users) - 1} more)" if len(users) > 1 else ""
-        kept = self._refused.get(user.uid) or ("is ending" if user.leaving else "was evicted")
+        kept = self._refused.get(user.uid) or self._ending(user)
         return f"pod {user}{more}, which {user.why}, {kept}"
+
+    def _ending(self, user: DeviceUser) -> str:
+        """How far a pod's end is."""
+        pod = self._pods.get(user.uid)
+        return f"is ending: {deletion_cause(pod).why}" if user.leaving and pod else "was evicted"
 
     def users(self) -> list[DeviceUser]:
         """Who uses the devices now: one list, then a watch as long as somebody does."""

@@ -20,6 +20,7 @@ from .._nodes.upgrade_marks import (
     REMEDY,
 )
 from .._recipes.loading.recipe import REBOOT_NODE, RESTART_DRIVER
+from .._verdicts.wait_causes import deletion_cause
 from .driver_pods import DriverPod
 from .exchange_mark import ExchangeMark
 from .exchange_steps import ExchangeEnding, ExchangeSettings, ExchangeStep, Reboot
@@ -193,7 +194,8 @@ class NodeExchange:
         if left:
             metadata = left[0]["metadata"]
             self._wait(
-                f"pod {metadata['namespace']}/{metadata['name']} stands on the driver and is ending"
+                f"pod {metadata['namespace']}/{metadata['name']} stands on the driver"
+                f" and has to end: {deletion_cause(left[0]).why}"
             )
             return
         if not self._note_try():
@@ -288,7 +290,8 @@ class NodeExchange:
         left = [pod for pod in self._drivers() if pod.uid in self._ended_pods]
         if left:
             self._wait(
-                f"pod {left[0].key.namespace}/{left[0].key.name} of the version before is ending"
+                f"pod {left[0].key.namespace}/{left[0].key.name} of the version before is ending:"
+                f" {left[0].ends}"
             )
         elif self._drivers():
             # Another one of an old version: the DaemonSet has changed meanwhile.

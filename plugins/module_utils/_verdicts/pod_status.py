@@ -12,8 +12,10 @@ from typing import Optional
 
 from .._json import Obj, part
 from .._times import seconds
+from .conditions import condition
 from .reasons import UNDER_WAY, Reason
 from .verdict import Outcome, Verdict
+from .wait_causes import deletion_cause
 
 # Reasons after which a container does not start without somebody's help; blips are told apart by
 # failure_grace.
@@ -70,7 +72,8 @@ POD_REASONS = {
         "check the image's name, that the node reaches the registry, and image_pull_secrets",
     ),
     "InvalidImageName": Reason(
-        "the image's name is no valid reference", "correct the image's name in the options"
+        "the image's name is no valid reference",
+        "correct the image's name where it is given: in an option, or in the recipe",
     ),
     "NoLongerReady": Reason(
         "the container runs, but its readiness probe fails since",
@@ -82,7 +85,12 @@ POD_REASONS = {
     ),
     "OOMKilled": Reason(
         "a container was killed, since it took more memory than its limit or than the node has",
-        "raise the container's memory limit, or free memory on the node, then run again",
+        "raise the limit in the recipe or chart where that sets one, else free memory on the node, then run again",
+    ),
+    "OOMKilledByLimitRange": Reason(
+        "a container was killed, since it took more memory than the limit that a LimitRange of its namespace gave it",
+        "raise the default memory limit of that LimitRange (kubectl get limitrange), and delete the pod, which keeps"
+        " the one it has",
     ),
     "Pending": UNDER_WAY,
     "PodInitializing": UNDER_WAY,
@@ -113,19 +121,16 @@ NO_LONGER_READY = "NoLongerReady"
 # One that comes with the pod may have to be pulled first.
 SCHEDULER_PATIENCE_S = 120.0
 _DEFAULT_SCHEDULER = "default-scheduler"
+_OOM = "OOMKilled"
+# What the LimitRanger writes on a pod that it has changed: "LimitRanger plugin set: cpu, memory
+# request for container a; cpu, memory limit for container a" (kubernetes/plugin/pkg/admission/limitranger).
+_LIMIT_RANGER = "kubernetes.io/limit-ranger"
+_LIMITED = re.compile(r"\bmemory(?:, [^;]*)? limit for (?:init )?container (?P<name>[a-z0-9-]+)")
 RESTARTED = "Restarted"
 CRASH_LOOP = "CrashLoopBackOff"
 # What the scheduler adds about pods that it could evict, which explains nothing about this one's
 # place.
 _PREEMPTION = re.compile(r"[.,]?\s*(no new claims to deallocate,?\s*)?preemption:.*", re.DOTALL)
-
-
-def condition(obj: Obj, kind: str) -> Obj | None:
-    """One condition of an object's status."""
-    for entry in part(obj, "status").get("conditions") or []:
-        if entry.get("type") == kind:
-            return dict(entry)
-    return None
 
 
 def is_ready(pod: Obj) -> bool:
@@ -218,7 +223,8 @@ def _leaving(pod: Obj) -> Verdict | None:
     of the one that comes."""
     if not pod["metadata"].get("deletionTimestamp"):
         return None
-    return Verdict(Outcome.PENDING, "Terminating", f"{name(pod)} is being replaced")
+    text = f"{name(pod)} is being replaced: {deletion_cause(pod).why}"
+    return Verdict(Outcome.PENDING, "Terminating", text)
 
 
 def _unschedulable(pod: Obj) -> Verdict | None:
@@ -252,6 +258,7 @@ def _stuck(pod: Obj) -> Verdict | None:
             detail = _waiting(container).get("message") or ""
             if _backs_off(container):
                 detail = _end_in_words(container)
+            reason = _of_memory(pod, container) or reason
             text = f"{name(pod)} container {container.get('name')}: {reason}"
             text = f"{text} ({detail})" if detail else text
             return Verdict(Outcome.TROUBLE, reason, text, _unready_since(pod))
@@ -293,11 +300,22 @@ def _stopped(pod: Obj, container: Obj) -> Verdict:
     is not told: with a reboot all containers end, long before they are started again.
 
     While it backs off, the kubelet says now this, now CrashLoopBackOff: one that keeps ending is
-    called by one name.
+    called by one name, which for memory says more than that it keeps ending.
     """
     reason = CRASH_LOOP if keeps_ending(container) else _ended(container).get("reason") or "Error"
+    reason = _of_memory(pod, container) or reason
     text = f"{name(pod)} container {container.get('name')}: {reason} ({_end_in_words(container)})"
     return Verdict(Outcome.TROUBLE, str(reason), text)
+
+
+def _of_memory(pod: Obj, container: Obj) -> str:
+    """The reason where a container ended for the memory that it took, by who set its limit; ""
+    otherwise."""
+    if last_end(container).get("reason") != _OOM:
+        return ""
+    said = part(pod["metadata"], "annotations").get(_LIMIT_RANGER) or ""
+    limited = {found["name"] for found in _LIMITED.finditer(said)}
+    return f"{_OOM}ByLimitRange" if container.get("name") in limited else _OOM
 
 
 def _starts_once(pod: Obj) -> bool:

@@ -18,6 +18,8 @@ from ..._cluster.api_client.api_errors import ApiError, Unauthorized, Unreachabl
 from ..._cluster.api_client.rights import CLUSTER, READ, WRITE, Right
 from ..._cluster.api_client.watch import WatchHub
 from ..._cluster.api_objects.kinds import Kind
+from ..._cluster.api_objects.objects import key_of
+from ..._cluster.removal import waited_for
 from ..._json import Obj
 from ..failures import NO_ACCOUNT, TIMED_OUT, BuildFailure, BuildPhase, failure
 from ..orders import BuildOrder, Built
@@ -88,10 +90,9 @@ class ClusterBuilder(ABC):
                 self._take(hub)
                 self.guard()
                 self._end_finished(progress, say)
-                if progress.running and self.clock() - said >= SAY_EVERY_S:
+                if self.clock() - said >= SAY_EVERY_S:
                     said = self.clock()
-                    for entry in progress.running:
-                        say(f"{entry.order.title}: {self.doing(entry)} ({self._age(entry)})")
+                    self._tell_all(progress, say)
         finally:
             hub.close()
         return [progress.done[order.name] for order in orders]
@@ -195,8 +196,25 @@ class ClusterBuilder(ABC):
             return _refused(order, error)
         if self.clock() - since < self.settings.pace.timeout:
             return None
-        why = "what is left of the one before does not go away"
+        why = f"what is left of the one before does not go away: {self._awaited(order)}"
         return Built(order, failure(BuildPhase.START, TIMED_OUT, why))
+
+    def remnant(self, _order: BuildOrder) -> Obj | None:
+        """What is left of a build before, and has to be gone first; None for nothing."""
+        return None
+
+    def _awaited(self, order: BuildOrder) -> str:
+        """What has to be gone before an order can begin, and why it is not; "" for nothing."""
+        left = self.remnant(order)
+        return waited_for({key_of(left): left}) if left else ""
+
+    def _tell_all(self, progress: _BuildProgress, say: Callable[[str], None]) -> None:
+        """How far all orders are that have not ended."""
+        for entry in progress.running:
+            say(f"{entry.order.title}: {self.doing(entry)} ({self._age(entry)})")
+        for order in progress.left:
+            if awaited := self._awaited(order):
+                say(f"{order.title}: {awaited}")
 
     def _tell(self, entry: RunningBuild, built: Built, say: Callable[[str], None]) -> None:
         say(f"{entry.order.title}: {built.said} ({self._age(entry)})")

@@ -12,9 +12,9 @@ from ..._cluster.api_client.rights import Right
 from ..._cluster.api_objects.kinds import Kind
 from ..._errors import InvalidInput
 from ..._json import Obj, part
+from ..._verdicts.conditions import condition
 from ..._verdicts.pod_status import (
     IMAGE_REASONS,
-    condition,
     crashed_container,
     judge,
     newest,
@@ -133,6 +133,11 @@ class JobBuilder(ClusterBuilder):
         return bool(live) and any(
             labels.get(name) != value for name, value in self.settings.scope.labels.items()
         )
+
+    def remnant(self, order: BuildOrder) -> Obj | None:
+        """The Job of that name that is being deleted."""
+        live = self._jobs.get(order.name)
+        return live if live and live["metadata"].get("deletionTimestamp") else None
 
     def poll(self, entry: RunningBuild) -> Built | None:
         """By the Job's conditions, and by what keeps its pod from starting."""

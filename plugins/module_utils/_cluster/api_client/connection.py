@@ -26,6 +26,7 @@ from typing import Any
 from ..._errors import InvalidInput
 from .api_errors import ApiError, Unreachable
 from .connection_request import ConnectionRequest
+from .connection_source import ConnectionSettings, ConnectionSource, source_of
 from .decoding import ApiResponse
 from .refusals import error_from_answer
 
@@ -62,10 +63,14 @@ _HANDSHAKE = re.compile(r"Handshake status (\d{3})")
 
 class Connection:
     """host: the API server's URL without a slash at its end. pool: a urllib3 PoolManager that knows
-    TLS and proxy."""
+    TLS and proxy. source: where the settings come from."""
 
     def __init__(
-        self, configuration: Any, headers: Mapping[str, Any], context: Callable[[], str]
+        self,
+        configuration: Any,
+        headers: Mapping[str, Any],
+        context: Callable[[], str],
+        source: ConnectionSource,
     ) -> None:
         configuration.connection_pool_maxsize = POOL_SIZE
         api_client = kubernetes.client.ApiClient(configuration)
@@ -73,6 +78,7 @@ class Connection:
             core._set_header(api_client, name, value)
         self._context = context
         self.host: str = configuration.host.rstrip("/")
+        self.source = source
         self.pool: Any = api_client.rest_client.pool_manager
         self._configuration = configuration
         self._fixed = dict(api_client.default_headers)
@@ -147,7 +153,19 @@ def open_connection(request: ConnectionRequest) -> Connection:
             kubernetes.client.Configuration.set_default(None)
             _remove_files_at_exit()
         _check(configuration, auth, source, log)
-        return Connection(configuration, core._create_headers(**given), partial(_context_of, auth))
+        settings = ConnectionSettings(
+            auth,
+            frozenset(given),
+            os.environ,
+            proxy=configuration.proxy or "",
+            ca=configuration.ssl_ca_cert or "",
+        )
+        return Connection(
+            configuration,
+            core._create_headers(**given),
+            partial(_context_of, auth),
+            source_of(settings),
+        )
 
 
 def _refused_stream(reason: str, host: str, target: str) -> ApiError:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import copy
-import re
 import socket
 import threading
 import time
@@ -18,11 +17,12 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 from urllib.parse import urlencode
 
-from .api_errors import ApiError, RequestFailure, Unreachable
+from .api_errors import ApiError, RequestFailure, Unauthorized, Unreachable
 from .connection import Connection
 from .decoding import JSON, ApiResponse, DecodingError
 from .refusals import error_from_answer, unreadable
 from .repetition import Fate, Repetition
+from .unreachable import explain, was_cut, was_not_sent
 
 try:
     from urllib3 import Timeout
@@ -40,10 +40,6 @@ PATIENCE_S = 8.0
 FIRST_PATIENCE_S = 1.5
 # etcd takes no object of more than 1.5 MiB, by default.
 LONGEST_LINE = 16 * 2**20
-_LIBRARY_NOISE = re.compile(
-    r"^.*?HTTPS?Connection(Pool)?\([^)]*\):\s*|^<[^>]*>:\s*|\s*\(_ssl\.c:\d+\)|\[Errno -?\d+\]\s*"
-    r"|Failed to establish a new connection:\s*"
-)
 
 
 @dataclass(frozen=True)
@@ -219,16 +215,19 @@ class ApiTransport:
         return unreadable(answer, wrong, where=self.host, verb=name.verb, target=name.target)
 
     def _refusal(self, call: ApiRequest, answer: ApiResponse) -> ApiError:
-        return error_from_answer(
+        error = error_from_answer(
             answer,
             where=self.host,
             verb=call.name.verb,
             target=call.name.target,
             relayed=call.relayed_read_s is not None,
         )
+        if isinstance(error, Unauthorized):
+            error.todo = f"renew {self._connection.source.credentials}"
+        return error
 
     def _unreachable(self, call: ApiRequest, error: Exception) -> Unreachable:
-        why, todo = _explain(error)
+        why, todo = explain(error, self._connection.source)
         return Unreachable(
             f"Cannot {call.name.verb} {call.name.target}",
             where=self.host,
@@ -278,45 +277,8 @@ class Stream:
                 socket.socket.shutdown(sock, socket.SHUT_RDWR)
 
 
-def _was_not_sent(error: Exception) -> bool:
-    return isinstance(error, (http.NewConnectionError, http.ConnectTimeoutError, http.ProxyError))
-
-
 def _fate(error: Exception) -> Fate:
     """What became of a request without an answer."""
-    if isinstance(error, http.SSLError) and not _was_cut(error):
+    if isinstance(error, http.SSLError) and not was_cut(error):
         return Fate.REFUSED
-    return Fate.PUT_OFF if _was_not_sent(error) else Fate.UNCLEAR
-
-
-def _was_cut(error: Exception) -> bool:
-    """Whether a TLS connection ended without the farewell that TLS wants, as it does where a server
-    is killed."""
-    return "EOF" in str(error)
-
-
-def _explain(error: Exception) -> tuple[str, str]:
-    """(why, what to do) for a request without an answer."""
-    text = str(error)
-    why = " ".join(_LIBRARY_NOISE.sub("", text).split())
-    if isinstance(error, http.SSLError) and not _was_cut(error):
-        if "CERTIFICATE_VERIFY_FAILED" in text or "doesn't match" in text:
-            why = why.rpartition("certificate verify failed: ")[2] or why
-            todo = (
-                "give the CA that signed it (ca_cert, or certificate-authority in the kubeconfig)"
-            )
-            return f"the API server's certificate cannot be verified: {why}", todo
-        return f"TLS failed: {why}", "check the client certificate, its key and the host's port"
-    if isinstance(error, http.ReadTimeoutError):
-        return "the API server does not answer in time", "see whether it is healthy, then run again"
-    if isinstance(error, http.ProxyError):
-        return f"the proxy cannot be used: {why}", "check the option proxy"
-    if _was_not_sent(error):
-        return (
-            f"the API server cannot be reached: {why}",
-            "check host, network and proxy, then run again",
-        )
-    return (
-        f"the connection was lost: {why}",
-        "see whether the API server is healthy, then run again",
-    )
+    return Fate.PUT_OFF if was_not_sent(error) else Fate.UNCLEAR

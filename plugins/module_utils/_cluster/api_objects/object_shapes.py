@@ -186,6 +186,7 @@ _SHAPES: dict[str, dict[str, dict[str, Any]]] = {
             "status": _POD_STATUS,
         },
         "Event": {"reason": str, "message": str, "lastTimestamp": _MOMENT, "eventTime": _MOMENT},
+        "Namespace": {"status": {"conditions": _CONDITIONS}},
         "ConfigMap": {"data": _TEXTS},
         "Secret": {"data": _TEXTS},
     },

@@ -12,7 +12,7 @@ from typing import Annotated, Any
 
 from ..._schema.shapes import Anything, OneOf, Optional, Text
 from ..._schema.terms import GROUP_VERSION, KIND_NAME
-from ..._verdicts.pod_status import condition
+from ..._verdicts.conditions import condition
 from ..._verdicts.reasons import Reason
 from ..._verdicts.verdict import PASSED, Outcome, Verdict
 from ..declaration import ProofKind, Scope, Setting, SettingsRecord

@@ -18,10 +18,10 @@ from ..._json import Obj, part
 from ..._nodes.facts import NodeFacts
 from ..._nodes.taints import Taint, is_tolerated, taints_in
 from ..._times import seconds
+from ..._verdicts.conditions import condition
 from ..._verdicts.pod_status import (
     NO_POD,
     POD_REASONS,
-    condition,
     is_ready,
     judge,
     newest,

@@ -26,6 +26,7 @@ LARGEST = 8 * 1024 * 1024
 _FINAL = {
     FailureKind.EXPIRED: "expired",
     FailureKind.NOT_TRUSTED: "not_trusted",
+    FailureKind.OTHER_NAME: "not_trusted",
     FailureKind.NO_CERTIFICATE: "no_client_certificate",
     FailureKind.BAD_CERTIFICATE: "no_client_certificate",
     FailureKind.NO_TLS: "no_tls",

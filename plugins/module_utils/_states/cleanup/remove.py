@@ -22,6 +22,7 @@ from ..._json import Obj
 from ..._recipes.loading.recipe import State
 from ..._runs.context import RunContext
 from ..._runs.guard import Guard
+from ..._runs.wait_progress import WaitProgress
 from ..._schema.requests import ParameterGroup
 from ..on_nodes.holders import find_holders, in_words
 from ..on_nodes.leftovers import find_marked
@@ -127,11 +128,12 @@ def _carry_out(
     """Take the lock, delete in stages, waiting for each, and give back what was taken over."""
     guard = Guard(client, prepared.recipe.name, context)
     guard.before_write()
+    say = WaitProgress(context)
     deadline = time.monotonic() + timeout_s
     going = [change.key for change in removal.gone]
     for stage in removal_stages(going, removal.live, prepared.recipe):
         left_s = max(deadline - time.monotonic(), 0)
-        delete_and_wait(client, stage, timeout=left_s, guard=guard.before_write)
+        delete_and_wait(client, stage, timeout=left_s, guard=guard.before_write, say=say)
     execute(client, removal.restored, guard=guard.before_write)
 
 

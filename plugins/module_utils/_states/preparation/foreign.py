@@ -87,12 +87,9 @@ def refuse_foreign_plugin(
         and any(fnmatchcase(name, pattern) for pattern in recipe.resources)
     )
     if served:
-        names = [str(key_of(daemonset)) for daemonset in plugins()] or [
-            "not a DaemonSet of this cluster"
-        ]
         raise _served_twice(
             f"{', '.join(served)} is already served on these nodes by something that is not ours",
-            names,
+            [str(key_of(daemonset)) for daemonset in plugins()],
         )
 
 
@@ -107,11 +104,14 @@ def refuse_rival_plugins(recipe: Recipe, names: Sequence[str]) -> None:
 
 
 def _served_twice(what: str, names: Sequence[str]) -> EnablementError:
+    remove = (
+        "remove the other one first" if names else f"end what has a socket in {PLUGIN_FOLDER} there"
+    )
     return EnablementError(
         what,
-        where=", ".join(names),
+        where=", ".join(names) or "not a DaemonSet of this cluster",
         why="two device plugins for one resource take the devices from each other",
-        todo="remove the other one first, or set adopt (hardware_enablement_adopt in the playbooks)",
+        todo=f"{remove}, or set adopt (hardware_enablement_adopt in the playbooks)",
     )
 
 

@@ -7,42 +7,29 @@ terminal is now."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from unicodedata import combining, east_asian_width
 
 from ..._runs.context import Terminal
+from ..._runs.terminal_block import TerminalBlock
 from .table import departure, duration
 from .tally import Tally
 
 BAR = 10
 MAX_CAUSES = 5
 
-# Of a VT100, which every terminal knows: so many lines up, and clear to the end of the screen.
-_UP = "\x1b[{}A"
-_CLEAR = "\x1b[J"
-
 
 class LiveBlock:
-    """Draws a tally. After each drawing the cursor is below the block, so that whatever comes next
-    is below it too."""
+    """Draws a tally."""
 
     def __init__(self, terminal: Terminal, host: str, title: str, started: float) -> None:
         self._terminal = terminal
-        self._host = host
+        self._block = TerminalBlock(terminal, host)
         self._title = title
         self._started = started
-        self._drawn: list[str] = []
 
     def draw(self, tally: Tally, now: float) -> None:
         """Draw over what was drawn before. now is in seconds since the epoch."""
-        columns, lines = self._terminal.size()
-        rows = sum(_rows(line, columns) for line in self._drawn)
-        texts = layout(tally, self._title, self._started, now, lines - 1)
-        prefix = f"[{self._host}] " if self._host else ""
-        # The last column stays empty: terminals differ in what they do after it.
-        self._drawn = [_cut(prefix + self._terminal.clean(text), columns - 1) for text in texts]
-        self._terminal.write(
-            (_UP.format(rows) if rows else "") + _CLEAR + "\n".join(self._drawn) + "\n"
-        )
+        _columns, lines = self._terminal.size()
+        self._block.draw(layout(tally, self._title, self._started, now, lines - 1))
 
 
 def layout(tally: Tally, title: str, started: float, now: float, height: int) -> list[str]:
@@ -81,29 +68,3 @@ def _bar(ready: int, total: int) -> str:
     """Full only where everything is ready."""
     filled = BAR * ready // total if total else 0
     return "#" * filled + "-" * (BAR - filled)
-
-
-def _cells(character: str) -> int:
-    """The columns that a character takes."""
-    if combining(character):
-        return 0
-    return 2 if east_asian_width(character) in "WF" else 1
-
-
-def _cut(text: str, columns: int) -> str:
-    """As much of a text as fits, with three dots where something is missing."""
-    if sum(map(_cells, text)) <= columns:
-        return text
-    left = max(columns - 3, 0)
-    kept = ""
-    for character in text:
-        left -= _cells(character)
-        if left < 0:
-            break
-        kept += character
-    return (kept + "...")[: max(columns, 0)]
-
-
-def _rows(line: str, columns: int) -> int:
-    """The rows that a line takes on a terminal that may be narrower by now."""
-    return max(-(-sum(map(_cells, line)) // max(columns, 1)), 1)

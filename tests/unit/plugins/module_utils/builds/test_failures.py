@@ -29,6 +29,14 @@ DNF = "Error: Failed to download metadata for repo 'baseos': Cannot download rep
             "NotTrusted",
         ),
         (
+            f"{PING}: tls: failed to verify certificate: x509: certificate is valid for a, not {HOST}",
+            "OtherName",
+        ),
+        (
+            f"{PING}: tls: failed to verify certificate: x509: certificate has expired or is not yet valid",
+            "Expired",
+        ),
+        (
             f"{PING}: dial tcp: lookup registry.example on 10.96.0.10:53: no such host",
             "NameNotResolved",
         ),

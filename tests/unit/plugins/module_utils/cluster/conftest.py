@@ -109,7 +109,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(data)
 
-    do_POST = do_PATCH = do_DELETE = do_GET  # noqa: N815
+    do_POST = do_PATCH = do_DELETE = do_CONNECT = do_GET  # noqa: N815
 
     def _stream(self, items: list[Any]) -> None:
         self.send_header("Transfer-Encoding", "chunked")

@@ -308,7 +308,7 @@ def test_nobody_listens() -> None:
     assert time.monotonic() - started < 4
     assert str(caught.value) == (
         f"Cannot get the version (http://127.0.0.1:{port}): the API server cannot be reached: Connection refused; "
-        "check host, network and proxy, then run again."
+        "check option host (hardware_enablement_host) and the network, then run again."
     )
 
 

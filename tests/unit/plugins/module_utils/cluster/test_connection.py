@@ -9,6 +9,7 @@ from __future__ import annotations
 import datetime
 import ipaddress
 import json
+import socket
 import ssl
 import subprocess
 import sys
@@ -25,6 +26,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_c
     connection,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_client.api_errors import (
+    Unauthorized,
     Unreachable,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_client.client import (
@@ -37,6 +39,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils._errors import
     EnablementError,
     InvalidInput,
 )
+from ansible_collections.hardware.enablement.plugins.module_utils._http import pki
 from ansible_collections.hardware.enablement.plugins.module_utils._schema.requests import (
     make_request,
 )
@@ -421,7 +424,9 @@ def tls_server(tmp_path: Path) -> Iterator[tuple[str, Path]]:
         .not_valid_before(now - datetime.timedelta(hours=1))
         .not_valid_after(now + datetime.timedelta(hours=1))
         .add_extension(
-            x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address("127.0.0.1"))]),
+            x509.SubjectAlternativeName(
+                [x509.IPAddress(ipaddress.ip_address("127.0.0.1")), x509.DNSName("api.test")]
+            ),
             critical=False,
         )
         .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
@@ -473,7 +478,127 @@ def test_a_certificate_is_verified_unless_the_user_says_otherwise(
     assert "_ssl.c" not in text
 
 
+def unreachable(**params: Any) -> str:
+    """The sentence of a request that has no answer."""
+    with pytest.raises(Unreachable) as caught:
+        connect(ConnectionRequest(**params)).version()
+    return str(caught.value)
+
+
+def test_a_wrong_name_in_the_certificate_is_mended_by_another_name_and_not_by_a_ca(
+    tls_server: tuple[str, Path], tmp_path: Path
+) -> None:
+    url, ca = tls_server
+    path = tmp_path / "kubeconfig"
+    trusted = {"certificate-authority": str(ca)}
+    wrong = url.replace("127.0.0.1", "localhost")
+    path.write_text(json.dumps(document(wrong, {"token": "t"}, **trusted)))
+    text = unreachable(kubeconfig=str(path))
+    assert "not valid for 'localhost'; name the API server as its certificate does" in text
+    assert f"server in kubeconfig {path}, or set tls-server-name there" in text
+    assert "CA" not in text
+    for mended in (
+        document(url, {"token": "t"}, **trusted),
+        document(wrong, {"token": "t"}, **trusted, **{"tls-server-name": "api.test"}),
+    ):
+        path.write_text(json.dumps(mended))
+        assert connect(ConnectionRequest(kubeconfig=str(path))).version() == {"major": "1"}
+    given = unreachable(host=wrong, api_key="x", ca_cert=str(ca))
+    assert given.endswith("by option host (hardware_enablement_host).")
+
+
+def test_another_ca_than_the_one_that_signed_is_named_by_where_it_was_given(
+    tls_server: tuple[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url, ca = tls_server
+    other, path = tmp_path / "other.pem", tmp_path / "kubeconfig"
+    now = datetime.datetime.now(datetime.timezone.utc)
+    other.write_text(pki.make_authority("other", now, 1).certificate)
+    todo = "give the CA that signed it by {}, which is another one now"
+    text = unreachable(host=url, api_key="x", ca_cert=str(other))
+    assert todo.format("option ca_cert (hardware_enablement_ca_cert)") in text
+    path.write_text(
+        json.dumps(document(url, {"token": "t"}, **{"certificate-authority": str(other)}))
+    )
+    assert todo.format(f"certificate-authority in kubeconfig {path}") in unreachable(
+        kubeconfig=str(path)
+    )
+    for name, value in {"HOST": url, "API_KEY": "x", "SSL_CA_CERT": str(other)}.items():
+        monkeypatch.setenv(f"K8S_AUTH_{name}", value)
+    assert todo.format("variable K8S_AUTH_SSL_CA_CERT") in unreachable()
+    monkeypatch.setenv("K8S_AUTH_SSL_CA_CERT", str(ca))
+    assert connect(ConnectionRequest()).version() == {"major": "1"}
+
+
+@pytest.fixture
+def closed_port() -> Iterator[int]:
+    """A port on loopback where nobody listens."""
+    with socket.socket() as sock:
+        sock.bind(("127.0.0.1", 0))
+        yield sock.getsockname()[1]
+
+
+@pytest.mark.parametrize("where", ["kubeconfig", "option proxy", "K8S_AUTH_PROXY", "HTTP_PROXY"])
+def test_a_proxy_that_does_not_answer_is_named_by_what_says_it(
+    kubeconfig: Write, closed_port: int, monkeypatch: pytest.MonkeyPatch, where: str
+) -> None:
+    for name in ("NO_PROXY", "no_proxy", "http_proxy"):
+        monkeypatch.delenv(name, raising=False)
+    proxy, cluster = f"http://127.0.0.1:{closed_port}", {}
+    params: dict[str, Any] = {}
+    if where == "kubeconfig":
+        cluster = {"proxy-url": proxy}
+    elif where == "option proxy":
+        params = {"proxy": proxy}
+    else:
+        monkeypatch.setenv(where, proxy)
+    path = kubeconfig({"token": "t"}, **cluster)
+    named = {"kubeconfig": f"proxy-url in kubeconfig {path}", "option proxy": where}
+    assert unreachable(kubeconfig=path, **params).endswith(
+        f": the proxy cannot be used: Connection refused; correct {named.get(where, f'variable {where}')},"
+        " or see that this proxy runs, then run again."
+    )
+    monkeypatch.delenv(where, raising=False)
+    kubeconfig({"token": "t"})
+    connect(ConnectionRequest(kubeconfig=path)).version()
+
+
+def test_a_proxy_that_wants_an_account_says_so(
+    fake: Any, kubeconfig: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NO_PROXY", "")
+    fake.script((407, {}, b""))
+    path = kubeconfig({"token": "t"}, server="https://api.test", **{"proxy-url": fake.url})
+    text = unreachable(kubeconfig=path)
+    assert "Tunnel connection failed: 407" in text
+    assert (
+        f"write name and password that the proxy accepts into proxy-url in kubeconfig {path}"
+        in text
+    )
+
+
+@pytest.mark.parametrize("where", ["kubeconfig", "api_key", "K8S_AUTH_API_KEY"])
+def test_credentials_that_are_refused_are_named_by_where_they_come_from(
+    fake: Any, kubeconfig: Write, monkeypatch: pytest.MonkeyPatch, where: str
+) -> None:
+    fake.script((401, {}, {"kind": "Status", "code": 401, "message": "Unauthorized"}))
+    path, given = kubeconfig({"token": "t"}), {}
+    named = {
+        "kubeconfig": f"the user's credentials in kubeconfig {path}",
+        "api_key": "option api_key (hardware_enablement_api_key)",
+    }
+    if where == "api_key":
+        given = {"api_key": "mine"}
+    elif where != "kubeconfig":
+        monkeypatch.setenv(where, "theirs")
+        monkeypatch.setenv("K8S_AUTH_KUBECONFIG", path)
+    target = {} if where == "K8S_AUTH_API_KEY" else {"kubeconfig": path}
+    with pytest.raises(Unauthorized) as caught:
+        connect(ConnectionRequest(**target, **given)).version()
+    assert str(caught.value).endswith(f"; renew {named.get(where, f'variable {where}')}.")
+
+
 def test_plain_text_is_never_tried_instead_of_tls(fake: Any) -> None:
-    with pytest.raises(Unreachable, match="TLS failed"):
+    with pytest.raises(Unreachable, match="speaks no TLS; correct option host"):
         connect(ConnectionRequest(host=fake.url.replace("http:", "https:"), api_key="x")).version()
     assert fake.asked == []

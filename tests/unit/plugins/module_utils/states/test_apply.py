@@ -184,6 +184,114 @@ def test_an_object_of_somebody_else_is_taken_over_only_where_that_is_wanted(
     assert entry["patch"]["data"] == {"kept": "theirs"}
 
 
+@pytest.mark.parametrize("state", ["driver", "report"])
+def test_a_namespace_that_does_not_go_says_what_holds_it(
+    fake: FakeServer, cluster: ScriptedCluster, state: str
+) -> None:
+    """Whosever it is: state report would make it, driver something in it."""
+    metadata = {"name": "toy", "deletionTimestamp": "2026-01-01T00:00:00Z"}
+    condition = {
+        "type": "NamespaceDeletionDiscoveryFailure",
+        "status": "True",
+        "message": "Discovery failed for metrics.k8s.io/v1beta1",
+    }
+    namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": metadata}
+    cluster.put("namespaces", {**namespace, "status": {"conditions": [condition]}})
+    cluster.refuse = in_a_namespace_that_goes
+    with pytest.raises(EnablementError) as caught:
+        enable(fake, states=[state])
+    text = str(caught.value)
+    assert "Namespace toy is being deleted: Discovery failed for metrics.k8s.io/v1beta1" in text
+    assert "mend or delete APIService v1beta1.metrics.k8s.io" in text
+    assert cluster.writes == []
+
+
+def in_a_namespace_that_goes(asked: Asked) -> Answer | None:
+    """What the API server says of an object to be made in a namespace that is being deleted."""
+    if asked.method != "PATCH" or "/namespaces/toy/" not in asked.path:
+        return None
+    causes = [{"reason": "NamespaceTerminating", "message": "namespace toy is being terminated"}]
+    status, headers, body = refusal(403, "Forbidden", "unable to create new content")
+    return status, headers, {**body, "details": {"causes": causes}}
+
+
+ADOPT = "set adopt (hardware_enablement_adopt) to take {} over"
+ELSEWHERE = "choose another namespace (hardware_enablement_namespace)"
+
+
+def refused(fake: FakeServer, **given: Any) -> str:
+    """What a run says that takes nothing over."""
+    with pytest.raises(EnablementError) as caught:
+        enable(fake, **given)
+    return str(caught.value)
+
+
+@pytest.mark.parametrize("way", ["remove", "choose another namespace", "set adopt"])
+def test_each_advice_about_an_object_of_somebody_else_helps(
+    fake: FakeServer, cluster: ScriptedCluster, way: str
+) -> None:
+    namespace = {"apiVersion": "v1", "kind": "Namespace"}
+    for name in ("toy", "other"):
+        cluster.put("namespaces", {**namespace, "metadata": {"name": name}})
+    cluster.put("configmaps", {**REPORT})
+    text = refused(fake)
+    assert f"; remove it, or {ELSEWHERE}, or {ADOPT.format('it')}" in text
+    assert way in text
+    if way == "remove":
+        cluster.remove("configmaps", "report")
+        enable(fake)
+    elif way == "set adopt":
+        enable(fake, adopt=True)
+    else:
+        # The scripted server knows one object of a name, whatever its namespace.
+        cluster.refuse = nothing_there
+        enable(fake, namespace="other")
+    assert "PATCH configmaps/report" in cluster.writes
+
+
+def nothing_there(asked: Asked) -> Answer | None:
+    """That the ConfigMap is not there in the other namespace."""
+    is_it = asked.path.startswith("/api/v1/namespaces/other/configmaps/report")
+    return refusal(404, "NotFound", "it is gone") if is_it and asked.method == "GET" else None
+
+
+def test_nobody_is_told_to_remove_a_namespace_of_somebody_else(
+    fake: FakeServer, cluster: ScriptedCluster
+) -> None:
+    theirs = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "toy"}}
+    cluster.put("namespaces", theirs)
+    labelled = "apiVersion: v1\nkind: Namespace\nmetadata: {name: toy, labels: {a: b}}\n"
+    given = {"bundle": {**runs.FILES, "namespace.yaml.j2": labelled}}
+    text = refused(fake, **given)
+    assert f"special resource; {ELSEWHERE}, or {ADOPT.format('it')}" in text
+    enable(fake, adopt=True, **given)
+
+
+def test_advice_about_cluster_wide_objects_and_secrets_names_no_way_that_does_not_help(
+    fake: FakeServer, cluster: ScriptedCluster
+) -> None:
+    wide_one = "apiVersion: scheduling.k8s.io/v1\nkind: PriorityClass\nmetadata: {name: report}\n"
+    secret = "---\napiVersion: v1\nkind: Secret\nmetadata: {name: report}\nstringData: {a: b}\n"
+    wide = {"bundle": {**runs.FILES, "report.yaml.j2": wide_one}}
+    both = {"bundle": {**runs.FILES, "report.yaml.j2": wide_one + secret}}
+    cluster.put(
+        "namespaces", {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "toy"}}
+    )
+    theirs = {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass"}
+    cluster.put("priorityclasses", {**theirs, "metadata": {"name": "report"}})
+    assert f"; remove it, or {ADOPT.format('it')}" in refused(fake, **wide)
+
+    cluster.put("secrets", {**REPORT, "kind": "Secret"})
+    text = refused(fake, **both)
+    assert "disable could not put Secret toy/report back" in text
+    assert f"remove Secret toy/report, and {ADOPT.format('the others')}" in text
+    assert "namespace" not in text
+    # Adopt alone is no advice where nothing could be taken over, nor where it is set.
+    assert "adopt" not in refused(fake, adopt=True, **both)
+    cluster.remove("secrets", "report")
+    enable(fake, adopt=True, **both)
+
+
 def test_a_secret_of_somebody_else_is_never_taken_over(
     fake: FakeServer, cluster: ScriptedCluster
 ) -> None:

@@ -157,6 +157,21 @@ def test_check_mode_and_refusals_write_nothing(fake: FakeServer, cluster: Script
     assert cluster.writes == []
 
 
+def test_a_priority_class_of_somebody_else_is_avoided_by_what_this_playbook_takes(
+    fake: FakeServer, cluster: ScriptedCluster
+) -> None:
+    theirs = {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass"}
+    cluster.put("priorityclasses", {**theirs, "metadata": {"name": "toy-high-priority"}})
+    with pytest.raises(EnablementError) as caught:
+        run(fake, taints=[TAINT], soft=True)
+    text = str(caught.value)
+    assert text.endswith("; remove it, or give other names (partitioning_priority_classes).")
+    named = [{"name": "mine", "value": 1}]
+    assert run(fake, taints=[TAINT], soft=True, priority_classes=named)["priority_classes"] == [
+        {"action": "create", "name": "mine"}
+    ]
+
+
 @pytest.mark.parametrize(("tolerated", "ends"), [([], True), ([{"operator": "Exists"}], False)])
 def test_own_pods_are_never_ended(
     fake: FakeServer, cluster: ScriptedCluster, tolerated: list[Obj], ends: bool

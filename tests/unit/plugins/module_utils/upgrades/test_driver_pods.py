@@ -32,3 +32,19 @@ def test_a_node_that_a_driver_is_not_for_has_none_to_exchange(card: str, states:
     wanted = {world.daemonset_key("driver"): NodeAffinity.of({"nodeSelector": {"card": "new"}})}
     plan = world.with_groups(world.plan("driver"), affinities=wanted)
     assert DriverPods(cast(Client, None), snapshot, [plan], "demo").states("n1") == states
+
+
+def test_a_pod_on_its_way_out_says_what_its_end_waits_for() -> None:
+    snapshot = ClusterSnapshot(nodes={"n1": world.node()}, groups={"n1": world.GROUP})
+    owner = world.daemonset("driver", strategy="OnDelete")
+    snapshot.put_workload(owner)
+    pod = world.pod("driver")
+    pod["metadata"] |= {
+        "deletionTimestamp": "2026-01-01T00:00:00Z",
+        "finalizers": ["their.io/hold"],
+        "ownerReferences": [{"uid": owner["metadata"]["uid"]}],
+    }
+    snapshot.put_pod(pod)
+    plan = world.with_groups(world.plan("driver"))
+    (found,) = DriverPods(cast(Client, None), snapshot, [plan], "demo").pods("n1")
+    assert found.ends == "finalizer their.io/hold holds it"

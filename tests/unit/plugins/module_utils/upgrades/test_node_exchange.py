@@ -34,6 +34,7 @@ from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.sta
     refusal,
 )
 from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.upgrades.node_bed import (
+    OLD,
     STANDING,
     Way,
 )
@@ -132,6 +133,18 @@ def test_a_budget_that_gives_in_is_enough(way: Way) -> None:
     assert way.exchange.step is ExchangeStep.RESTART
 
 
+def test_a_user_that_does_not_end_says_what_holds_it(way: Way) -> None:
+    way.add_user()
+    way.cluster.objects["pods"]["user"]["metadata"] |= {
+        "deletionTimestamp": "2026-01-01T00:00:00Z",
+        "finalizers": ["their.io/hold"],
+    }
+    way.go()
+    assert way.exchange.reason.endswith(
+        "is ending: finalizer their.io/hold holds it, which belongs to ReplicaSet r"
+    )
+
+
 def test_who_may_not_be_evicted_ends_it_before_anybody_is(way: Way) -> None:
     way.add_user("a")
     way.add_user("b", volumes=[{"emptyDir": {}}])
@@ -148,7 +161,8 @@ def test_own_pods_that_do_not_leave_end_in_quarantine(way: Way) -> None:
     way.go(61)
     assert way.exchange.ending is ExchangeEnding.QUARANTINED
     assert way.noted["phase"] == "quarantined"
-    assert "pod toy/plugin stands on the driver" in way.noted["reason"]
+    begun = "pod toy/plugin stands on the driver and has to end: its deletion has not begun"
+    assert begun in way.noted["reason"]
     values = [taint["value"] for taint in way.node["spec"]["taints"]]
     assert values == ["quarantined"]
 
@@ -167,6 +181,12 @@ def test_an_api_server_that_does_not_answer_is_asked_again(way: Way) -> None:
     assert not way.exchange.is_due(way.now)
     way.cluster.refuse = silent
     assert way.go(2) is ExchangeStep.RESTART, way.exchange.reason
+
+
+def test_a_driver_that_does_not_end_says_what_holds_it(way: Way) -> None:
+    way.old = [replace(OLD, ends="finalizer their.io/hold holds it")]
+    way.go(2)
+    assert way.exchange.reason.endswith("is ending: finalizer their.io/hold holds it")
 
 
 def test_a_driver_that_changes_meanwhile_is_begun_again(way: Way) -> None:

@@ -112,6 +112,32 @@ def test_a_container_that_has_ended_with_an_error_is_trouble_at_once(
     assert verdict.message == f"pod demo/driver-n1 container main: {reason} ({says})"
 
 
+SET = "LimitRanger plugin set: cpu, memory request for container main; cpu, memory limit for container {}"
+
+
+@pytest.mark.parametrize(
+    ("said", "reason"),
+    [
+        (SET.format("main"), "OOMKilledByLimitRange"),
+        (SET.format("other"), "OOMKilled"),
+        ("LimitRanger plugin set: cpu limit for container main", "OOMKilled"),
+        ("", "OOMKilled"),
+    ],
+)
+@pytest.mark.parametrize("backs_off", [False, True])
+def test_who_set_the_limit_that_a_container_was_killed_for_is_in_the_reason(
+    said: str, reason: str, backs_off: bool
+) -> None:
+    """One name, whether the kubelet says so or that it backs off."""
+    pod = world.pod("driver", ready=False, restarts=4)
+    pod["metadata"]["annotations"] = {"kubernetes.io/limit-ranger": said}
+    ended = {"terminated": {"exitCode": 137, "reason": "OOMKilled", "finishedAt": EARLY}}
+    (status,) = pod["status"]["containerStatuses"]
+    waiting = {"waiting": {"reason": "CrashLoopBackOff"}}
+    status.update({"state": waiting, "lastState": ended} if backs_off else {"state": ended})
+    assert judge(pod).reason == reason
+
+
 def test_the_end_of_a_pod_that_starts_once_is_for_its_maker_to_judge() -> None:
     """The kubelet says of the pod that it has failed only when all is cleaned up."""
     pod = world.pod("check", ready=False)
