@@ -361,7 +361,7 @@ class NodeExchange:
             self._end(ExchangeEnding.POSTPONED, "", reason)
 
     def drop(self) -> None:
-        """The node has left."""
+        """The node has left, or leaves and proves nothing any more."""
         self._drain.close()
         self.ending, self.step = ExchangeEnding.GONE, ExchangeStep.ENDED
 
