@@ -149,7 +149,7 @@ def _annotations(prefix: str) -> str:
 def controller_taints() -> list[str]:
     """Taints that controllers put on nodes and take off, and what a run makes of them."""
     rows = [
-        (f"`{each.key}`", each.by, each.node.value, TAINT_MEANINGS[each.node])
+        (f"`{each}`", each.by, each.node.value, TAINT_MEANINGS[each.node])
         for each in CONTROLLER_TAINTS
     ]
     return _table(("taint", "put there and taken off by", "the node", "what a run does"), rows)

@@ -18,10 +18,11 @@ from dataclasses import dataclass
 from enum import Enum
 from fnmatch import fnmatchcase
 
+from .._cluster.api_objects.labels import summary_label
 from .._errors import InvalidInput
 from .._times import seconds
 from .facts import NodeFacts
-from .taints import Taint, taints_in
+from .taints import EXCHANGE, PENDING, QUARANTINE, Taint, taints_in
 
 # Of a node that was never ready, the kubelet says so when it registers it: in the same moment, but
 # for the rounding of both times.
@@ -51,16 +52,20 @@ MEANINGS: Mapping[Transition, str] = {
 
 @dataclass(frozen=True)
 class ControllerTaint:
-    """A taint that a controller puts and takes off. key: with * for any text; by: the controller, in
-    words."""
+    """A taint that a controller puts and takes off. key, value: with * for any text; by: the
+    controller, in words."""
 
     key: str
     node: Transition
     by: str = ""
+    value: str = "*"
+
+    def __str__(self) -> str:
+        return self.key if self.value == "*" else f"{self.key}={self.value}"
 
     def matches(self, taint: Taint) -> bool:
-        """Whether a taint is of this key."""
-        return fnmatchcase(taint.key, self.key)
+        """Whether a taint is of this key and value."""
+        return fnmatchcase(taint.key, self.key) and fnmatchcase(taint.value, self.value)
 
 
 @dataclass(frozen=True)
@@ -79,6 +84,7 @@ class NodeTransition:
 
 
 _LEAVES, _STARTS, _STAYS = Transition.LEAVES, Transition.STARTS, Transition.STAYS
+_OURS = summary_label("*")
 _CLOUD = "the cloud-controller-manager"
 _PRESSURE = "Kubernetes' node lifecycle controller, until the kubelet has {} again"
 CONTROLLER_TAINTS = (
@@ -126,6 +132,21 @@ CONTROLLER_TAINTS = (
         _STARTS,
         "the cloud's route controller, or the CNI plugin",
     ),
+    ControllerTaint(
+        _OURS,
+        _STAYS,
+        "the run of enable that proves the special resource that the key names",
+        PENDING,
+    ),
+    ControllerTaint(
+        _OURS, _STARTS, "upgrade or remedy for the special resource that the key names", EXCHANGE
+    ),
+    ControllerTaint(
+        _OURS,
+        _STAYS,
+        "the run that finds the special resource proven again that the key names",
+        QUARANTINE,
+    ),
     ControllerTaint("node.kubernetes.io/memory-pressure", _STAYS, _PRESSURE.format("memory")),
     ControllerTaint("node.kubernetes.io/disk-pressure", _STAYS, _PRESSURE.format("room on disk")),
     ControllerTaint("node.kubernetes.io/pid-pressure", _STAYS, _PRESSURE.format("process ids")),
@@ -144,7 +165,7 @@ def parse_controller_taints(
 ) -> tuple[ControllerTaint, ...]:
     """What a person names besides, before the list: the first that matches counts. Raises
     InvalidInput."""
-    given = []
+    given: list[ControllerTaint] = []
     for entry in entries or ():
         if not _KEY.fullmatch(entry.key) or not entry.key.strip("*/."):
             raise InvalidInput(
@@ -156,6 +177,13 @@ def parse_controller_taints(
             ControllerTaint(entry.key, Transition(entry.node), entry.by or "a controller of yours")
         )
     return (*given, *CONTROLLER_TAINTS)
+
+
+def without_own(recipe: str, known: Sequence[ControllerTaint]) -> tuple[ControllerTaint, ...]:
+    """What is known, but that a special resource's own taints tell nothing of its nodes: its pods
+    tolerate them, and it is its runs that take them off."""
+    own = ControllerTaint(summary_label(recipe), Transition.STAYS, f"a run for {recipe}")
+    return (own, *known)
 
 
 def owner_of(taint: Taint, known: Sequence[ControllerTaint]) -> ControllerTaint | None:

@@ -18,8 +18,12 @@ from ansible_collections.hardware.enablement.plugins.module_utils._nodes.taint_o
     owner_of,
     parse_controller_taints,
     transition_of,
+    without_own,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils._nodes.taints import Taint
+from ansible_collections.hardware.enablement.plugins.module_utils._nodes.taints import (
+    Taint,
+    taints_in,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils._times import seconds
 from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.states import world
 
@@ -132,6 +136,21 @@ def test_a_persons_own_taints_come_first() -> None:
     assert owner_of(Taint("example.com/other", "", "NoExecute"), known) is None
 
 
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [("pending", None), ("upgrading", Transition.STARTS), ("quarantined", None)],
+)
+def test_what_another_special_resource_does_on_a_node_passes_and_what_it_does_itself_does_not(
+    value: str, expected: Transition | None
+) -> None:
+    node = world.node(taints=[taint("hardware-enablement.io/other", value=value)])
+    found = transition_of(node, without_own("demo", CONTROLLER_TAINTS))
+    assert (found.transition if found else None) is expected
+    assert transition_of(node, without_own("other", CONTROLLER_TAINTS)) is None
+    (by,) = taints_in(node.taints)
+    assert owner_of(by, without_own("demo", CONTROLLER_TAINTS)) is not None
+
+
 @pytest.mark.parametrize("key", ["*", "", "*/*", "a b", "x[ab]", "?"])
 def test_a_key_that_is_none_or_takes_every_taint_is_refused(key: str) -> None:
     with pytest.raises(InvalidInput, match="controller_taints has the key"):
@@ -139,6 +158,6 @@ def test_a_key_that_is_none_or_takes_every_taint_is_refused(key: str) -> None:
 
 
 def test_no_key_is_listed_twice() -> None:
-    keys = [entry.key for entry in CONTROLLER_TAINTS]
+    keys = list(map(str, CONTROLLER_TAINTS))
     assert len(keys) == len(set(keys))
     assert all(entry.by for entry in CONTROLLER_TAINTS)
