@@ -17,6 +17,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from fnmatch import fnmatchcase
+from typing import Literal
 
 from .._cluster.api_objects.labels import summary_label
 from .._errors import InvalidInput
@@ -57,7 +58,7 @@ class ControllerTaint:
 
     key: str
     node: Transition
-    by: str = ""
+    by: str
     value: str = "*"
 
     def __str__(self) -> str:
@@ -66,6 +67,15 @@ class ControllerTaint:
     def matches(self, taint: Taint) -> bool:
         """Whether a taint is of this key and value."""
         return fnmatchcase(taint.key, self.key) and fnmatchcase(taint.value, self.value)
+
+
+@dataclass(frozen=True)
+class ControllerTaintRequest:
+    """One that a person names, see ControllerTaint."""
+
+    key: str
+    node: Literal["leaves", "starts", "stays"]
+    by: str = ""
 
 
 @dataclass(frozen=True)
@@ -161,12 +171,12 @@ CONTROLLER_TAINTS = (
 
 
 def parse_controller_taints(
-    entries: Sequence[ControllerTaint] | None,
+    entries: Sequence[ControllerTaintRequest],
 ) -> tuple[ControllerTaint, ...]:
     """What a person names besides, before the list: the first that matches counts. Raises
     InvalidInput."""
     given: list[ControllerTaint] = []
-    for entry in entries or ():
+    for entry in entries:
         if not _KEY.fullmatch(entry.key) or not entry.key.strip("*/."):
             raise InvalidInput(
                 f"controller_taints has the key {entry.key!r}, which is none of a taint",

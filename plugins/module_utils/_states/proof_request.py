@@ -8,7 +8,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, Optional
 
-from .._nodes.taint_ownership import ControllerTaint, parse_controller_taints
+from .._nodes.taint_ownership import (
+    ControllerTaint,
+    ControllerTaintRequest,
+    parse_controller_taints,
+)
 from .._schema.requests import ParameterGroup
 
 
@@ -25,7 +29,7 @@ class ProofRequest(ParameterGroup):
     report: Literal["problems", "all"] = "problems"
     show: bool = False
     record: bool = False
-    controller_taints: tuple[ControllerTaint, ...] = ()
+    controller_taints: tuple[ControllerTaintRequest, ...] = ()
 
     def known_taints(self) -> tuple[ControllerTaint, ...]:
         """All that controllers put on nodes and take off. Raises InvalidInput."""

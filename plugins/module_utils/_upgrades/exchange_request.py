@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, Optional
 
-from .._nodes.taint_ownership import ControllerTaint
+from .._nodes.taint_ownership import ControllerTaintRequest
 from .._schema.requests import ParameterGroup
 from .._states.preparation.recipe_request import InstanceRequest
 from .._states.proof_request import ProofRequest
@@ -43,7 +43,7 @@ class ExchangeProofRequest(ParameterGroup):
     failure_grace: float = 30
     timeout: Optional[float] = None
     require_ready: bool = True
-    controller_taints: tuple[ControllerTaint, ...] = ()
+    controller_taints: tuple[ControllerTaintRequest, ...] = ()
 
     def to_walk(self, *, wait: bool) -> ProofRequest:
         """For the walk, which reports what it finds and fails at nothing."""

@@ -12,7 +12,7 @@ import pytest
 from ansible_collections.hardware.enablement.plugins.module_utils._errors import InvalidInput
 from ansible_collections.hardware.enablement.plugins.module_utils._nodes.taint_ownership import (
     CONTROLLER_TAINTS,
-    ControllerTaint,
+    ControllerTaintRequest,
     NodeTransition,
     Transition,
     owner_of,
@@ -119,12 +119,8 @@ def test_a_node_that_was_never_ready_starts(ready: bool, since: str | None, star
 
 def test_a_persons_own_taints_come_first() -> None:
     own = (
-        ControllerTaint("node.cilium.io/*", Transition.STAYS),
-        ControllerTaint(
-            "example.com/setup",
-            "starts",  # type: ignore[arg-type]
-            "our set-up",
-        ),
+        ControllerTaintRequest("node.cilium.io/*", "stays"),
+        ControllerTaintRequest("example.com/setup", "starts", "our set-up"),
     )
     known = parse_controller_taints(own)
     cilium = owner_of(Taint("node.cilium.io/agent-not-ready", "", "NoSchedule"), known)
@@ -154,7 +150,7 @@ def test_what_another_special_resource_does_on_a_node_passes_and_what_it_does_it
 @pytest.mark.parametrize("key", ["*", "", "*/*", "a b", "x[ab]", "?"])
 def test_a_key_that_is_none_or_takes_every_taint_is_refused(key: str) -> None:
     with pytest.raises(InvalidInput, match="controller_taints has the key"):
-        parse_controller_taints([ControllerTaint(key, Transition.LEAVES)])
+        parse_controller_taints([ControllerTaintRequest(key, "leaves")])
 
 
 def test_no_key_is_listed_twice() -> None:
