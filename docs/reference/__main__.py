@@ -24,6 +24,7 @@ ROLES = DOCS.parent / "roles"
 SCHEMA = DOCS / "recipes" / "recipe.schema.json"
 MAKERS = {
     "builders": tables.builders,
+    "controller-taints": tables.controller_taints,
     "events": tables.events,
     "numa-checks": tables.numa_checks,
     "promises": tables.promises,

@@ -15,6 +15,12 @@ from ansible_collections.hardware.enablement.plugins.module_utils._builds.choice
 from ansible_collections.hardware.enablement.plugins.module_utils._events.event_types import (
     MEANINGS,
 )
+from ansible_collections.hardware.enablement.plugins.module_utils._nodes.taint_ownership import (
+    CONTROLLER_TAINTS,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._nodes.taint_ownership import (
+    MEANINGS as TAINT_MEANINGS,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils._numa.numa_checks import CHECKS
 from ansible_collections.hardware.enablement.plugins.module_utils._proofs.advice import (
     OF_OTHER_STATES,
@@ -138,6 +144,15 @@ def _parameters(part: type[RmdSettings]) -> str:
 
 def _annotations(prefix: str) -> str:
     return ", ".join(f"`CONTAINER_{each}`" for each in SUFFIXES if each.startswith(prefix))
+
+
+def controller_taints() -> list[str]:
+    """Taints that controllers put on nodes and take off, and what a run makes of them."""
+    rows = [
+        (f"`{each}`", each.by, each.node.value, TAINT_MEANINGS[each.node])
+        for each in CONTROLLER_TAINTS
+    ]
+    return _table(("taint", "put there and taken off by", "the node", "what a run does"), rows)
 
 
 def builders() -> list[str]:

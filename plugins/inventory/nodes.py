@@ -21,10 +21,11 @@ description:
     C(boot_id), C(addresses) (lists by type), C(labels), C(taints), C(unschedulable), C(ready), C(ready_message),
     C(capacity), C(allocatable), C(zone), C(node_pool), C(features) (C(attributes), C(flags) and C(instances) of
     NodeFeatures) and C(recipes)."
-  - "C(recipes) has for each recipe C(phase) (V(ready), V(waiting), V(failed), V(degraded), V(blocked), V(vanished) or
-    V(unknown)), the C(state) that keeps the node from being ready, C(reason) and C(message) of it where the record has
-    them (that of the ten worst nodes), C(restarts_pending) (states whose pods still run the version before),
-    C(upgrade) (V(upgrading), V(quarantined) or nothing), C(pool), C(gates), C(proofs) and C(vanished_since)."
+  - "C(recipes) has for each recipe C(phase) (V(ready), V(waiting), V(failed), V(degraded), V(blocked), V(vanished),
+    V(starting), V(leaving) or V(unknown)), the C(state) that keeps the node from being ready, C(reason) and C(message)
+    of it where the record has them (that of the ten worst nodes), C(restarts_pending) (states whose pods still run the
+    version before), C(upgrade) (V(upgrading), V(quarantined) or nothing), C(pool), C(gates), C(proofs) and
+    C(vanished_since)."
   - "A host is in C(RECIPE), C(RECIPE_PHASE), C(RECIPE_restart_pending) where a restart is pending, C(RECIPE_upgrading)
     or C(RECIPE_quarantined) where its driver is exchanged or could not be, C(RECIPE_pool_POOL), C(kernel_GROUP),
     C(zone_ZONE) and C(node_pool_POOL). Other characters than letters, digits and underscores are underscores there. A

@@ -79,6 +79,7 @@ extends_documentation_fragment:
   - hardware.enablement.recipe.enabled
   - hardware.enablement.common.run
   - hardware.enablement.exchange
+  - hardware.enablement.taints
 seealso:
   - module: hardware.enablement.node_remedy
   - module: hardware.enablement.state_validate

@@ -71,6 +71,7 @@ extends_documentation_fragment:
   - hardware.enablement.recipe.enabled
   - hardware.enablement.common.run
   - hardware.enablement.exchange
+  - hardware.enablement.taints
 seealso:
   - module: hardware.enablement.driver_upgrade
 """

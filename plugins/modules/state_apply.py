@@ -91,6 +91,7 @@ extends_documentation_fragment:
   - hardware.enablement.recipe.options
   - hardware.enablement.recipe.states
   - hardware.enablement.proving
+  - hardware.enablement.taints
   - hardware.enablement.common.run
 seealso:
   - module: hardware.enablement.state_validate

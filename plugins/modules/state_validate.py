@@ -40,6 +40,7 @@ extends_documentation_fragment:
   - hardware.enablement.recipe.options
   - hardware.enablement.recipe.states
   - hardware.enablement.proving
+  - hardware.enablement.taints
   - hardware.enablement.common.run
 seealso:
   - module: hardware.enablement.state_apply
@@ -138,6 +139,12 @@ left:
   type: list
   elements: str
   returned: always
+leaving:
+  description: Nodes that a controller takes away and on which something does not hold; they do not count unless all do.
+  type: list
+  elements: str
+  returned: always
+  version_added: 0.2.0
 unwanted:
   description: What is ready on nodes although a DaemonSet of it is not for them, by its own node selector or affinity;
     a row for each state and reason.

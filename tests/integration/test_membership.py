@@ -7,6 +7,9 @@ the only node of its kernel."""
 from __future__ import annotations
 
 import json
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -261,3 +264,99 @@ def test_any_mark_finds_a_node(cluster: Cluster, runner: Runner) -> None:
     runner.play("disable", **RECIPE).check()
     assert [node for node, carried in sight.marks(cluster).items() if carried] == []
     runner.play("disable", **RECIPE).unchanged()
+
+
+@pytest.fixture
+def tainted(cluster: Cluster) -> Iterator[Callable[[str, str], None]]:
+    """Put a taint on a node, which goes at the end."""
+    done: list[tuple[str, str]] = []
+
+    def put(node: str, taint: str) -> None:
+        done.append((node, taint))
+        cluster.kubectl("taint", "node", node, taint)
+
+    yield put
+    for node, taint in done:
+        untaint(cluster, node, taint)
+
+
+def untaint(cluster: Cluster, node: str, taint: str) -> None:
+    """Take a taint off, as often as one likes."""
+    key, effect = taint.partition("=")[0], taint.rpartition(":")[2]
+    found = sight.nodes(cluster).get(node, {}).get("spec", {}).get("taints") or ()
+    if any(each["key"] == key for each in found):
+        cluster.kubectl("taint", "node", node, f"{key}:{effect}-")
+
+
+def test_a_node_that_an_autoscaler_takes_away_fails_no_run(
+    cluster: Cluster, runner: Runner, tainted: Callable[[str, str], None]
+) -> None:
+    patience = {"hardware_enablement_failure_grace": 1, "hardware_enablement_timeout": 10}
+    times = happened(cluster, "HardwareLeaving")
+    tainted(NODE, "ToBeDeletedByClusterAutoscaler=1:NoSchedule")
+    cluster.kubectl("delete", "pod", "-n", NAME, f"--field-selector=spec.nodeName={NODE}", "--now")
+
+    output = runner.play("enable", **RECIPE, **patience).check().output
+    assert f"{NAME}: ready, 2/2 nodes" in output, output
+    assert f"~ node {NODE}, driver leaving for" in output
+    assert "ToBeDeletedByClusterAutoscaler, which cluster-autoscaler puts and takes off" in output
+    assert marks(cluster)[NAME] == "driver.leaving"
+    assert happened(cluster, "HardwareLeaving") == times + 1
+    status = sight.record(cluster)
+    assert (status["phase"], status["nodes"]["summary"]) == ("ready", "2/2")
+    assert status["message"] == f"all 2 nodes are ready; {NODE} leaves"
+    assert [(row["node"], row["phase"]) for row in status["problems"]] == [(NODE, "leaving")]
+
+    # It is still there: the next run says so again, and writes nothing.
+    mark = cluster.mark()
+    assert "StillLeaving" not in runner.play("status", **RECIPE).check().output
+    runner.play("enable", **RECIPE, **patience).check()
+    assert runner.writes(mark) == []
+
+    # The autoscaler has taken its word back.
+    untaint(cluster, NODE, "ToBeDeletedByClusterAutoscaler=1:NoSchedule")
+    runner.play("enable", **RECIPE).check()
+    assert marks(cluster)[NAME] == "ready"
+
+
+def test_a_node_that_starts_is_waited_for(
+    cluster: Cluster, runner: Runner, tainted: Callable[[str, str], None]
+) -> None:
+    agent, mine = "node.cilium.io/agent-not-ready=true:NoSchedule", "example.com/setup=:NoExecute"
+    (node,) = cluster.add_nodes(1, kernel="6.8.0-71-generic", prefix="gpu-join")
+    try:
+        tainted(node, agent)
+        tainted(node, mine)
+        with ThreadPoolExecutor() as pool:
+            # Longer than a failure may last that counts.
+            going = pool.submit(lambda: (time.sleep(15), untaint(cluster, node, agent)))
+            played = runner.play(
+                "enable",
+                **RECIPE,
+                hardware_enablement_failure_grace=1,
+                hardware_enablement_controller_taints=[
+                    {"key": "example.com/*", "node": "starts", "by": "our set-up"}
+                ],
+                hardware_enablement_timeout=60,
+            )
+            going.result()
+        # What is still there is named, with who has to act.
+        assert played.code != 0
+        assert f"{NAME}: starting, 3/4 nodes" in played.output, played.output
+        assert f"! node {node}, driver starting for" in played.output
+        assert (
+            "it has the taint example.com/setup, which our set-up puts and takes off"
+            in played.output
+        )
+        with ThreadPoolExecutor() as pool:
+            going = pool.submit(lambda: (time.sleep(15), untaint(cluster, node, mine)))
+            runner.play(
+                "enable",
+                **RECIPE,
+                hardware_enablement_failure_grace=1,
+                hardware_enablement_controller_taints=[{"key": "example.com/*", "node": "starts"}],
+            ).check()
+            going.result()
+        assert marks(cluster, node)[NAME] == "ready"
+    finally:
+        cluster.remove_nodes(node)

@@ -17,6 +17,7 @@ from .._cluster.api_objects.labels import KERNEL, fact_label
 from .._nodes.facts import NodeFacts
 from .._nodes.groups import make_id
 from .._nodes.selectors import LabelSet, matches, parse_selector
+from .._nodes.taint_ownership import CONTROLLER_TAINTS, transition_of, without_own
 from .._runs.product import Product, WatchedKind
 from .._states.validation import node_marks
 from . import event_types
@@ -110,6 +111,10 @@ def _of_recipe(node: NodeFacts, recipe: EnabledRecipe) -> Iterator[Trigger]:
     marks = node_marks.read(node, recipe.instance)
     is_member = bool(seen) and marks.summary != node_marks.VANISHED
     is_meant = matches(node.labels, recipe.selector, node.taints)
+    transition = transition_of(node, without_own(recipe.instance, CONTROLLER_TAINTS))
+    if transition is not None and transition.leaves:
+        # Nothing is done for a node that goes; when it is gone, the watch says so.
+        return
     if is_meant and is_member:
         yield from _of_boot(node, recipe, seen, marks)
         yield from _of_marks(node, recipe, marks)

@@ -111,6 +111,16 @@ NUMA_VALIDATE: Spec = {
 PROVING: Spec = {
     "failure_grace": {"type": "int", "default": 30},
     "timeout": {"type": "int"},
+    "controller_taints": {
+        "type": "list",
+        "elements": "dict",
+        "default": [],
+        "options": {
+            "key": {"type": "str", "required": True, "no_log": False},
+            "node": {"type": "str", "choices": ["leaves", "starts", "stays"], "required": True},
+            "by": {"type": "str", "default": ""},
+        },
+    },
     "vanished_grace": {"type": "int", "default": 3600},
     "release_nodes": {"type": "list", "elements": "str", "default": []},
     "on_regress": {"type": "str", "choices": ["keep", "withdraw"], "default": "keep"},
@@ -176,6 +186,7 @@ EXCHANGE: Spec = {
     "failure_grace": PROVING["failure_grace"],
     "timeout": PROVING["timeout"],
     "require_ready": PROVING["require_ready"],
+    "controller_taints": PROVING["controller_taints"],
 }
 
 DRIVER_UPGRADE: Spec = {

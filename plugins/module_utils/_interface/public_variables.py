@@ -56,6 +56,7 @@ VARIABLES: Mapping[str, Mapping[str, Any]] = {
             "timeout",
             "wait",
             "on_regress",
+            "controller_taints",
             "vanished_grace",
             "release_nodes",
         )

@@ -62,6 +62,7 @@ class NodeFacts:
     it differs from kernel_as_label after a reboot into another kernel, until NFD has labelled the
     node again. ready_since and created are seconds since the epoch. ready_message says why a node
     is not ready. capacity and allocatable: quantities as the API writes them, see quantity().
+    deleted: since when the Node object is being deleted, None where it is not.
     os_build: of RHCOS, "" elsewhere. runtime: name of the container runtime ("containerd", "cri-o")
     and its version; "" where the kubelet has not said.
     """
@@ -87,6 +88,7 @@ class NodeFacts:
     os_build: str = ""
     runtime: str = ""
     runtime_version: str = ""
+    deleted: float | None = None
 
     @property
     def runtime_major(self) -> str:
@@ -145,6 +147,7 @@ class NodeFacts:
             os_build=coreos_build(image),
             runtime=runtime,
             runtime_version=runtime_version,
+            deleted=seconds(metadata.get("deletionTimestamp")),
         )
 
 

@@ -47,10 +47,26 @@ OF_STATES: Mapping[str, Reason] = {
         "the nodes said themselves what is proven (readiness: nfd), and no longer are to; their labels are still there",
         "see whether nfd-worker and nfd-master run, which take the labels off",
     ),
+    "NodeLeaves": Reason(
+        "an autoscaler, a maintenance controller or the cloud takes the node away, and the message names it; `leaving`",
+        WAIT,
+    ),
     "NodeNotReady": Reason(
         "the kubelet does not answer; `unknown`", "bring the node back, then run again"
     ),
+    "NodeStarts": Reason(
+        "the node is still brought up, and the message names what is waited for; `starting`", WAIT
+    ),
     "NotLooked": UNDER_WAY,
+    "StillLeaving": Reason(
+        "the node was to leave, and is still there after the state's time; `leaving`, which fails no run",
+        "see why the one that the message names does not take the node away (a PodDisruptionBudget, a finalizer), or"
+        " have it take the mark back",
+    ),
+    "StillStarting": Reason(
+        "the node is not up after the state's time, and nothing is proven there; `starting`",
+        "see what the one that the message names waits for, and look at its pod on the node",
+    ),
     "Upgrading": Reason(
         "the node's driver is exchanged, and nothing is proven there meanwhile; the sentence says what is waited for",
         WAIT,

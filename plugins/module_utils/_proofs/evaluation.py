@@ -5,12 +5,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Generic, Protocol, TypeVar
 
 from .._cluster.api_objects.objects import ObjectKey
 from .._nodes.facts import NodeFacts
+from .._nodes.taint_ownership import ControllerTaint
 from .feeds import Feed, Watched
 from .queries import Query, QueryResult
 from .snapshot import ClusterSnapshot
@@ -70,13 +71,14 @@ class ProofTarget:
 class ProofView:
     """What all proofs see that are evaluated at one moment. namespace: the recipe's. started: when
     the run began, now: this moment, in seconds since the epoch. slots: how many more validation pods
-    each state may run."""
+    each state may run. controller_taints: which are not for a person to take off."""
 
     snapshot: ClusterSnapshot
     namespace: str
     started: float
     now: float
     slots: Mapping[str, int]
+    controller_taints: Sequence[ControllerTaint] = ()
 
 
 @dataclass

@@ -81,6 +81,7 @@ class StateApplyRequest:
 
 def run(request: StateApplyRequest, context: RunContext) -> Obj:
     """Apply (or remove) the chosen states of a recipe."""
+    request.proving.known_taints()
     client = connect(request.connection)
     present = request.state == "present"
     prepared = prepare(request.given, context, client, complete=present)

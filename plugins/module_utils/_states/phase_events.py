@@ -27,6 +27,8 @@ _REASONS = {
     "failed": ("HardwareFailed", True),
     "degraded": ("HardwareDegraded", True),
     "blocked": ("HardwareBlocked", True),
+    "starting": ("HardwareStarting", False),
+    "leaving": ("HardwareLeaving", False),
     "vanished": ("HardwareVanished", True),
     "unknown": ("HardwareUnknown", True),
     "empty": ("HardwareAbsent", False),

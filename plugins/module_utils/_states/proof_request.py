@@ -8,13 +8,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, Optional
 
+from .._nodes.taint_ownership import (
+    ControllerTaint,
+    ControllerTaintRequest,
+    parse_controller_taints,
+)
 from .._schema.requests import ParameterGroup
 
 
 @dataclass(frozen=True, kw_only=True)
 class ProofRequest(ParameterGroup):
     """failure_grace, timeout: seconds. wait: whether to go on until all that can be told is. record:
-    whether to write what was found into the record."""
+    whether to write what was found into the record. controller_taints: besides those that are known."""
 
     wait: bool
     failure_grace: float = 30
@@ -24,3 +29,8 @@ class ProofRequest(ParameterGroup):
     report: Literal["problems", "all"] = "problems"
     show: bool = False
     record: bool = False
+    controller_taints: tuple[ControllerTaintRequest, ...] = ()
+
+    def known_taints(self) -> tuple[ControllerTaint, ...]:
+        """All that controllers put on nodes and take off. Raises InvalidInput."""
+        return parse_controller_taints(self.controller_taints)

@@ -13,6 +13,7 @@ from typing import Literal, Optional
 from .._cluster.api_client.client import connect
 from .._cluster.api_client.connection_request import ConnectionRequest
 from .._json import Obj, part
+from .._nodes.taint_ownership import without_own
 from .._proofs.queries import StartPod
 from .._recipes.loading.recipe import State
 from .._recipes.render import render_pod
@@ -55,6 +56,7 @@ class StateValidateRequest:
 def run(request: StateValidateRequest, context: RunContext) -> Obj:
     """state_validate: prove states; the result is the report, with changed, failed and msg as
     Ansible wants them."""
+    request.proving.known_taints()
     client = connect(request.connection)
     prepared = prepare(request.given, context, client)
     chosen = choose(prepared.recipe, request.choice.states, request.choice.role)
@@ -183,6 +185,7 @@ def _loop(
                 failure_grace=float(request.failure_grace),
                 timeout=float(request.timeout) if request.timeout is not None else None,
                 by_nodes=desired.prepared.by_nodes,
+                controller_taints=without_own(recipe.name, request.known_taints()),
             ),
             grouping=desired.discovery.grouping,
             complete={plan.name for plan in plans} >= {plan.name for plan in desired.plans},

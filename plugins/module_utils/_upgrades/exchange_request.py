@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, Optional
 
+from .._nodes.taint_ownership import ControllerTaintRequest
 from .._schema.requests import ParameterGroup
 from .._states.preparation.recipe_request import InstanceRequest
 from .._states.proof_request import ProofRequest
@@ -36,11 +37,13 @@ class RebootRequest(ParameterGroup):
 @dataclass(frozen=True)
 class ExchangeProofRequest(ParameterGroup):
     """How states are proven while nodes are on their way; times in seconds. require_ready: whether
-    the task fails where a node is not where it should be in the end."""
+    the task fails where a node is not where it should be in the end. controller_taints: as of
+    ProofRequest."""
 
     failure_grace: float = 30
     timeout: Optional[float] = None
     require_ready: bool = True
+    controller_taints: tuple[ControllerTaintRequest, ...] = ()
 
     def to_walk(self, *, wait: bool) -> ProofRequest:
         """For the walk, which reports what it finds and fails at nothing."""
@@ -50,6 +53,7 @@ class ExchangeProofRequest(ParameterGroup):
             timeout=self.timeout,
             require_ready=False,
             record=True,
+            controller_taints=self.controller_taints,
         )
 
 

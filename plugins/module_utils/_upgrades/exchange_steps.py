@@ -32,7 +32,7 @@ class ExchangeStep(Enum):
 
 class ExchangeEnding(Enum):
     """How an exchange ended. POSTPONED: the node could not be freed and is as it was. GONE: there
-    is no such node any more."""
+    is no such node any more, or a controller takes it away."""
 
     DONE = "done"
     POSTPONED = "postponed"

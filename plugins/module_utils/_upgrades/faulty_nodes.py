@@ -37,11 +37,12 @@ class FaultyNodes:
 
     def candidates(self) -> list[str]:
         """The nodes that may be at fault, or on their way since an earlier run: these first."""
-        under_way = self._survey.under_way(REMEDY)
+        leaving = self._survey.leaving()
+        under_way = self._survey.under_way(REMEDY) - leaving.keys()
         faulty = [
             name
             for name in self._survey.snapshot.nodes
-            if name not in under_way and self._is_suspect(name)
+            if name not in under_way and name not in leaving and self._is_suspect(name)
         ]
         return [*sorted(under_way), *self._survey.in_zones(faulty)]
 
@@ -122,6 +123,8 @@ class FaultyNodes:
             # Of an upgrade: to be ended by another one. Tried often enough: to be ended by hand.
             is_ours = bool(mark.remedy or self._reported(node))
             return is_ours and not self.hopeless(node)
+        if self._survey.transition_of(node):
+            return bool(self._reported(node))
         return bool(self._reported(node) or self._degraded(node))
 
     def _states(self, node: str) -> Sequence[str]:

@@ -121,7 +121,7 @@ class FleetExchange:
         survey, choice = self._survey_of(walker)
         if not survey.drivers.refresh() and not self._context.check_mode:
             return set()
-        self._plan_once(choice)
+        self._plan_once(survey, choice)
         if self._context.check_mode or self._is_over:
             return set()
         dirty = self._advance(walker, survey)
@@ -131,7 +131,7 @@ class FleetExchange:
         self._leave_to_caller()
         return dirty & walker.snapshot.nodes.keys()
 
-    def _plan_once(self, choice: ExchangeChoice) -> None:
+    def _plan_once(self, survey: UpgradeSurvey, choice: ExchangeChoice) -> None:
         """Make the plan and show it, unless that has been done."""
         if self.plan is not None:
             return
@@ -139,6 +139,8 @@ class FleetExchange:
         self._progress.start(self._pace, in_waves=choice.phase == UPGRADING)
         for line in () if self._context.diff else self.plan.table():
             self._context.notice(line)
+        for name, why in sorted(survey.leaving().items()):
+            self._context.notice(f"nothing is done on {name}, which leaves: {why}")
 
     def _leave_to_caller(self) -> None:
         """Note which nodes whoever called has to reboot; where all wait for that, the run ends."""
@@ -149,7 +151,9 @@ class FleetExchange:
 
     def _survey_of(self, walker: Walker) -> tuple[UpgradeSurvey, ExchangeChoice]:
         """What is seen, and what is taken of it."""
-        self._survey = self._survey or UpgradeSurvey(self._desired, self._settings, walker.snapshot)
+        self._survey = self._survey or UpgradeSurvey(
+            self._desired, self._settings, walker.snapshot, walker.settings.controller_taints
+        )
         self._choice = self._choice or self._choose_by(self._survey)
         return self._survey, self._choice
 
@@ -218,6 +222,8 @@ class FleetExchange:
             exchange.begin_again()
         elif unready == []:
             exchange.finish()
+        elif unready and any(r.final and r.phase is Phase.LEAVING for r in unready):
+            exchange.drop()
         elif unready and all(result.final for result in unready):
             self._fail(exchange, self._in_words(unready))
         elif unready:
@@ -308,7 +314,10 @@ class FleetExchange:
             stopped = self._no_place_reason(unavailable)
         self.outcome.stopped = stopped if left else ""
         follows = not stopped and (left or waiting.undecided)
-        if not follows and not self._active and not waiting.under_way & self._ended.keys():
+        ended = {
+            name for name, each in self._ended.items() if each.ending is not ExchangeEnding.GONE
+        }
+        if not follows and not self._active and not waiting.under_way & ended:
             self._is_over = True
             self._progress.end_wave()
 

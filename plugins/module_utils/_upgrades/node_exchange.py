@@ -289,10 +289,9 @@ class NodeExchange:
     def _restart(self) -> None:
         left = [pod for pod in self._drivers() if pod.uid in self._ended_pods]
         if left:
-            self._wait(
-                f"pod {left[0].key.namespace}/{left[0].key.name} of the version before is ending:"
-                f" {left[0].ends}"
-            )
+            key, cause = left[0].key, left[0].ends
+            ending = f"pod {key.namespace}/{key.name} of the version before is ending"
+            self._wait(f"{ending}: {cause}" if cause else ending)
         elif self._drivers():
             # Another one of an old version: the DaemonSet has changed meanwhile.
             self._go(ExchangeStep.STOP)
@@ -364,7 +363,7 @@ class NodeExchange:
             self._end(ExchangeEnding.POSTPONED, "", reason)
 
     def drop(self) -> None:
-        """The node has left."""
+        """The node has left, or leaves and proves nothing any more."""
         self._drain.close()
         self.ending, self.step = ExchangeEnding.GONE, ExchangeStep.ENDED
 

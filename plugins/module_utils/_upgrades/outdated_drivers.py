@@ -31,11 +31,13 @@ class OutdatedDrivers:
         """The nodes with a driver of a version before, or on their way since an earlier run: these
         first, then one of each zone after the other."""
         survey, only = self._survey, self._settings.only
-        under_way = survey.under_way(UPGRADING)
+        leaving = survey.leaving()
+        under_way = survey.under_way(UPGRADING) - leaving.keys()
         outdated = [
             name
             for name in survey.snapshot.nodes
             if name not in under_way
+            and name not in leaving
             and (only is None or name in only)
             and (survey.drivers.outdated(name) or survey.held_up(name))
         ]

@@ -14,6 +14,12 @@ from .._cluster.api_client.client import Client
 from .._cluster.api_client.rights import CLUSTER, Right
 from .._cluster.api_objects.labels import gate_label
 from .._json import Obj
+from .._nodes.taint_ownership import (
+    CONTROLLER_TAINTS,
+    ControllerTaint,
+    NodeTransition,
+    transition_of,
+)
 from .._nodes.upgrade_marks import QUARANTINED, REMEDY, UPGRADING, NodeUpgrade, read_upgrade
 from .._proofs.snapshot import ClusterSnapshot, node_of
 from .._recipes.render import render_remedy
@@ -41,12 +47,17 @@ class UpgradeSurvey:
     """One cluster as an exchange sees it, over the snapshot that the walk keeps true."""
 
     def __init__(
-        self, desired: Desired, settings: ExchangeSettings, snapshot: ClusterSnapshot
+        self,
+        desired: Desired,
+        settings: ExchangeSettings,
+        snapshot: ClusterSnapshot,
+        controller_taints: Sequence[ControllerTaint] = CONTROLLER_TAINTS,
     ) -> None:
         self._client: Client = desired.client
         self._desired = desired
         self._plans = desired.plans
         self._settings = settings
+        self._controller_taints = controller_taints
         self.recipe = desired.recipe
         self.snapshot = snapshot
         self.drivers = DriverPods(
@@ -97,6 +108,15 @@ class UpgradeSurvey:
         pods += [pod for pod in self.snapshot.validators.values() if node_of(pod) == node]
         return [pod for pod in pods if (pod.get("status") or {}).get("phase") not in _ENDED]
 
+    def transition_of(self, node: str) -> NodeTransition | None:
+        """Whether a controller brings a node up, or takes it away."""
+        return transition_of(self.snapshot.nodes[node], self._controller_taints)
+
+    def leaving(self) -> dict[str, str]:
+        """The nodes that a controller takes away, and how that is known: nothing is done there."""
+        found = {name: self.transition_of(name) for name in self.snapshot.nodes}
+        return {name: each.text for name, each in found.items() if each and each.leaves}
+
     def unavailable(self, without: Iterable[str] = ()) -> set[str]:
         """The nodes that nobody can use whatever we do. Quarantine does not count: it would hold up
         all others."""
@@ -138,6 +158,8 @@ class UpgradeSurvey:
 
     def _unusable(self, name: str) -> str:
         """Why a node is of no use whatever its driver, "" where it may be."""
+        if transition := self.transition_of(name):
+            return f"the node {transition.transition.value}: {transition.text}"
         vanished = name in self.snapshot.vanished
         gone = "the labels of the hardware are gone from the node" if vanished else ""
         return self.snapshot.nodes[name].why_not_ready or gone

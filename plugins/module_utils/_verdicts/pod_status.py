@@ -107,7 +107,8 @@ POD_REASONS = {
     "Terminating": UNDER_WAY,
     "Unschedulable": Reason(
         "the scheduler finds no place for a pod; its words are in the message",
-        "free room on the node or remove what keeps the pod away (taint, cordon, quota), then run again",
+        "free room on the node or remove what keeps the pod away (a cordon, a quota, a taint that nobody puts there"
+        " again), then run again",
     ),
 }
 NO_POD = Reason(

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from ..._cluster.api_objects.objects import ObjectKey, updates_on_delete
 from ..._json import Obj, part
 from ..._nodes.facts import NodeFacts
-from ..._nodes.taints import Taint, is_tolerated, taints_in
+from ..._nodes.taints import Taint
 from ..._times import seconds
 from ..._verdicts.conditions import condition
 from ..._verdicts.pod_status import (
@@ -32,6 +32,7 @@ from ..container_logs import with_last_line
 from ..declaration import ProofKind, Scope
 from ..evaluation import Observation
 from ..queries import ReadEvents, ReadRevision
+from ..taint_reasons import TAINT_REASONS, untolerated, why_kept_off
 from ..watching import pods_of
 
 
@@ -58,10 +59,7 @@ REASONS = {
     "Progressing": UNDER_WAY,
     "Updating": UNDER_WAY,
     "NoPod": NO_POD,
-    "NotTolerated": Reason(
-        "a taint keeps the special resource's own pods off the node",
-        "take the taint off the node, or let these pods tolerate it: option tolerations",
-    ),
+    **TAINT_REASONS,
 }
 
 EVENTS_MAX_AGE_S = 5.0
@@ -325,8 +323,8 @@ def _no_pod(observation: Observation[RolloutSettings], key: ObjectKey, daemonset
     created = seconds(daemonset["metadata"].get("creationTimestamp")) or observation.now
     since = max(created, observation.target.runnable_since)
     if taint := _repelling(facts, daemonset):
-        message = f"{key} does not tolerate the node's taint {taint}"
-        return Verdict(Outcome.TROUBLE, "NotTolerated", message, since)
+        reason, text = why_kept_off(str(key), taint, observation.view.controller_taints)
+        return Verdict(Outcome.TROUBLE, reason, text, since)
     message = f"{key} has no pod on the node yet"
     if observation.now < since + NO_POD_PATIENCE_S:
         observation.wake_at(since + NO_POD_PATIENCE_S)
@@ -341,15 +339,8 @@ def _repelling(node: NodeFacts, daemonset: Obj) -> Taint | None:
     """A taint that keeps a DaemonSet's pods off a node, but for those that Kubernetes itself puts
     there, which pass or are tolerated."""
     spec = part(daemonset, "spec", "template", "spec")
-    return next(
-        (
-            taint
-            for taint in taints_in(node.taints)
-            if not taint.key.startswith("node.kubernetes.io/")
-            and not is_tolerated(taint, spec.get("tolerations") or ())
-        ),
-        None,
-    )
+    found = untolerated(node.taints, spec.get("tolerations"))
+    return next((taint for taint in found if not taint.key.startswith("node.kubernetes.io/")), None)
 
 
 KIND = ProofKind(

@@ -24,6 +24,7 @@ from ..container_logs import readable_by
 from ..declaration import ProofKind, ProofPod, Scope, Setting
 from ..evaluation import Observation
 from ..queries import ReadLogs, RemovePod, StartPod
+from ..taint_reasons import TAINT_REASONS, untolerated, why_kept_off
 
 
 @dataclass(frozen=True)
@@ -62,8 +63,9 @@ REASONS = {
     ),
     "NoRoom": Reason(
         "the validation pod finds no place on the node; `unknown`",
-        "free cpu, memory or pods on the node, or remove the taint that keeps the pod away, then run again",
+        "free cpu, memory or pods on the node, or uncordon it, then run again",
     ),
+    **TAINT_REASONS,
     "Queued": UNDER_WAY,
     "Sampled": UNDER_WAY,
     "SampleNotProven": Reason(
@@ -87,6 +89,8 @@ REASONS = {
 # What the scheduler says of a node whose free devices do not do for a pod's ResourceClaims
 # (k8s.io/kubernetes/pkg/scheduler/framework/plugins/dynamicresources).
 CLAIMS_UNMET = "cannot allocate all claims"
+# What it says of a node with taints that a pod does not tolerate (.../plugins/tainttoleration).
+UNTOLERATED = "untolerated taint"
 RETRY_S = 5.0
 START_RETRY_S = 5.0
 
@@ -224,6 +228,11 @@ def _unfinished(observation: Observation[WorkloadSettings], pod: Obj) -> Verdict
         if CLAIMS_UNMET in verdict.message:
             text = "no device of the node is free for what the validation pod claims, so it waits for one"
             return Verdict(Outcome.BLOCKED, "DevicesBusy", text, verdict.since)
+        repelling = untolerated(observation.node.taints, part(pod, "spec").get("tolerations"))
+        if repelling and UNTOLERATED in verdict.message:
+            known = observation.view.controller_taints
+            reason, text = why_kept_off(name(pod), repelling[0], known)
+            return Verdict(Outcome.BLOCKED, reason, text, verdict.since)
         return Verdict(Outcome.BLOCKED, "NoRoom", verdict.message, verdict.since)
     if verdict.outcome is Outcome.TROUBLE:
         ran = verdict.reason not in IMAGE_REASONS

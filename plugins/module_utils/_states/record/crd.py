@@ -42,7 +42,8 @@ def _number(description: str) -> Obj:
 
 
 _PHASE = _text(
-    "ready, waiting, failed, degraded, blocked, vanished, unknown, or empty where no node has the hardware."
+    "ready, waiting, failed, degraded, blocked, vanished, starting, leaving, unknown, or empty where no node has the"
+    " hardware."
 )
 _REASON = _text("Why it is not ready, in one word for programs.")
 _MESSAGE = _text("Why it is not ready, in a sentence for people.")

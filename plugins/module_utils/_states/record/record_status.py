@@ -32,6 +32,8 @@ _CONDITIONS = {
     "degraded": (("False", "Degraded"), ("False", "Stopped"), ("True", "Regressed")),
     "blocked": (("False", "Blocked"), ("False", "Stopped"), ("True", "ValidationFailed")),
     "vanished": (("False", "NodesVanished"), ("False", "Stopped"), ("True", "NodesVanished")),
+    "starting": (("False", "NodesStarting"), ("True", "NodesStarting"), ("False", "AsExpected")),
+    "leaving": (("False", "NodesLeaving"), ("False", "Stopped"), ("False", "AsExpected")),
     "unknown": (("Unknown", "NotEvaluated"), ("False", "Stopped"), ("False", "AsExpected")),
     "empty": (("False", "NoNodes"), ("False", "Complete"), ("False", "AsExpected")),
 }

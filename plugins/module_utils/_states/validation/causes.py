@@ -24,7 +24,9 @@ SEVERITY = (
     Phase.BLOCKED,
     Phase.VANISHED,
     Phase.WAITING,
+    Phase.STARTING,
     Phase.UNKNOWN,
+    Phase.LEAVING,
     Phase.READY,
 )
 EXAMPLES = 3

@@ -24,7 +24,8 @@ class Phase(str, Enum):
 
     FAILED and DEGRADED (which was proven before) have a cause of their own, BLOCKED stands on a
     state that has one. VANISHED: the node has lost the labels of the hardware, and nothing of what
-    it had is given up yet.
+    it had is given up yet. STARTING, LEAVING: it does not hold on a node that a controller, and not
+    a run, still brings up, or takes away: no failure.
     """
 
     READY = "ready"
@@ -34,12 +35,14 @@ class Phase(str, Enum):
     FAILED = "failed"
     UNKNOWN = "unknown"
     VANISHED = "vanished"
+    STARTING = "starting"
+    LEAVING = "leaving"
 
 
 # What will not become ready in this run, for a reason that is known.
 BROKEN = frozenset((Phase.FAILED, Phase.DEGRADED, Phase.BLOCKED))
 # What says nothing for or against a state: its marks stay as they are.
-UNTOLD = frozenset((Phase.UNKNOWN, Phase.VANISHED))
+UNTOLD = frozenset((Phase.UNKNOWN, Phase.VANISHED, Phase.STARTING, Phase.LEAVING))
 
 
 @dataclass(frozen=True)
@@ -194,7 +197,8 @@ class Memory:
     epoch.
 
     outlasted: whether the trouble has lasted longer than failure_grace. waits: the reason of the last
-    look, also where the result goes on telling of a trouble.
+    look, also where the result goes on telling of a trouble. on_the_way_since: since when it does
+    not hold on a node that starts or leaves.
     """
 
     runnable_since: float | None = None
@@ -205,6 +209,7 @@ class Memory:
     reason_since: float = 0.0
     proven: bool = False
     waits: str = ""
+    on_the_way_since: float | None = None
 
     def forget_trouble(self) -> None:
         """The next trouble has all of failure_grace to pass again."""

@@ -6,13 +6,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from typing import Any
 
+from ..._cluster.api_objects.change_report import name_some
 from ..._nodes.groups import NodeGroup
 from ..._proofs.kinds.rollout import NOT_WANTED
 from ..._times import timestamp
-from .causes import Results, causes, place, problems, worst
+from .causes import EXAMPLES, Results, causes, place, problems, worst
 from .phases import Phase, Result, StatePlan
 
 EMPTY = "empty"
@@ -32,21 +33,23 @@ def summarize(
 
     results may hold more states than plans: what these require. all_nodes adds the phase of each
     state on each node, which is left out otherwise since it grows with the cluster. left: the nodes
-    that left during the run, which count nowhere.
+    that left during the run, which count nowhere; nor do those that are leaving, unless all are.
     """
-    nodes = sorted(node_groups)
     names = {plan.name for plan in plans}
     rows = problems(results, names)
     found = causes(rows, results)
-    results = {key: result for key, result in results.items() if key[1] in names}
-    phases = _phases(results, nodes)
+    every = {key: result for key, result in results.items() if key[1] in names}
+    phases = _phases(every, sorted(node_groups))
+    leaving = _in_phase(phases, Phase.LEAVING)
+    nodes = sorted(phases.keys() - leaving) or leaving
+    results = _without(every, phases.keys() - nodes)
     overall = worst(results.values()).value if nodes else EMPTY
     report: dict[str, Any] = {
         "phase": overall,
         "ready": bool(nodes) and overall == Phase.READY.value,
         "acceptable": not nodes or all(_acceptable(result) for result in results.values()),
         "nodes_total": len(nodes),
-        "nodes_ready": sum(phase is Phase.READY for phase in phases.values()),
+        "nodes_ready": len(_in_phase(phases, Phase.READY)),
         "kernels": sorted({group.kernel for group in groups}),
         "states": _state_rows(plans, results),
         "causes": found,
@@ -54,14 +57,25 @@ def summarize(
         "restarts_pending": _restarts(results),
         "unwanted": _unwanted(results),
         "left": list(left),
+        "leaving": leaving,
         "unfinished": [],
         "rivals": [],
         "upgrades": [],
     }
     report["message"] = _sentence(report)
     if all_nodes:
-        report["nodes"] = {node: _node_row(node, phases[node], plans, results) for node in nodes}
+        report["nodes"] = _node_rows(phases, plans, every)
     return report
+
+
+def _in_phase(phases: Mapping[str, Phase], wanted: Phase) -> list[str]:
+    """The nodes of a phase."""
+    return sorted(node for node, phase in phases.items() if phase is wanted)
+
+
+def _without(results: Results, nodes: Set[str]) -> Results:
+    """The results of the other nodes, and of the cluster."""
+    return {key: result for key, result in results.items() if key[0] not in nodes}
 
 
 def _restarts(results: Results) -> list[str]:
@@ -84,6 +98,13 @@ def _unwanted(results: Results) -> list[dict[str, Any]]:
     ]
 
 
+def _node_rows(
+    phases: Mapping[str, Phase], plans: Sequence[StatePlan], results: Results
+) -> dict[str, dict[str, Any]]:
+    """Each node's phase, and that of each state on it."""
+    return {node: _node_row(node, phase, plans, results) for node, phase in phases.items()}
+
+
 def _node_row(
     node: str, phase: Phase, plans: Sequence[StatePlan], results: Results
 ) -> dict[str, Any]:
@@ -101,8 +122,10 @@ def _phases(results: Results, nodes: Sequence[str]) -> dict[str, Phase]:
 
 
 def _acceptable(result: Result) -> bool:
-    """Ready, or not to be told this time although it was proven before."""
-    return result.phase is Phase.READY or (result.phase is Phase.UNKNOWN and result.proven)
+    """Ready, or not to be told this time although it was proven before, or not expected any more."""
+    if result.phase in (Phase.UNKNOWN, Phase.STARTING):
+        return result.proven
+    return result.phase in (Phase.READY, Phase.LEAVING)
 
 
 def _state_rows(plans: Sequence[StatePlan], results: Results) -> list[dict[str, Any]]:
@@ -169,12 +192,18 @@ def _titled(groups: Sequence[NodeGroup]) -> list[tuple[NodeGroup, str]]:
     ]
 
 
+def _of_leaving(nodes: Sequence[str]) -> str:
+    return (
+        f"; {name_some(nodes, EXAMPLES)} {'leave' if len(nodes) > 1 else 'leaves'}" if nodes else ""
+    )
+
+
 def _sentence(report: Mapping[str, Any]) -> str:
     total, ready = report["nodes_total"], report["nodes_ready"]
     if not total:
         return "no node matches the recipe's selector, so there is nothing to enable"
     if report["ready"]:
-        return f"all {total} nodes are ready"
+        return f"all {total} nodes are ready{_of_leaving(report['leaving'])}"
     head = f"{ready} of {total} nodes are ready"
     if not report["causes"]:
         return head

@@ -13,6 +13,8 @@ from ..._nodes.upgrade_marks import QUARANTINED, REMEDY
 from .causes import place
 
 MAX_CAUSES = 10
+# Of nodes on their way: no failure.
+_NO_FAILURE = frozenset({"NodeStarts", "NodeLeaves", "StillLeaving"})
 NAMED = 3
 
 
@@ -126,7 +128,8 @@ def departure(names: Sequence[str]) -> str:
 
 
 def _cause(cause: Mapping[str, Any], age: float) -> list[str]:
-    head = f"! {place(cause)}, {cause['state']} {cause['phase']} for {duration(age)}: {cause['message']}"
+    mark = "~" if cause["reason"] in _NO_FAILURE else "!"
+    head = f"{mark} {place(cause)}, {cause['state']} {cause['phase']} for {duration(age)}: {cause['message']}"
     lines = [head, f"  -> {cause['todo']}"]
     if cause["blocked"]:
         most = max(entry["nodes"] for entry in cause["blocked"])

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from ..._nodes.taint_ownership import NodeTransition
 from ..._proofs.kinds.rollout import NOT_WANTED, RESTART_PENDING
 from ..._verdicts.verdict import Outcome, Verdict
 from .phases import Memory, Phase, Result
@@ -18,7 +19,7 @@ def result_of(step: WalkStep, verdict: Verdict, *, grace: float, timeout: float)
     long the state may take once its requirements hold. Both in seconds."""
     memory = step.memory
     since = memory.runnable_since = memory.runnable_since or step.now
-    memory.waits = verdict.reason
+    memory.waits, memory.on_the_way_since = verdict.reason, None
     if verdict.passed:
         memory.forget_trouble()
         pending = verdict.reason == RESTART_PENDING
@@ -30,6 +31,38 @@ def result_of(step: WalkStep, verdict: Verdict, *, grace: float, timeout: float)
             return _pending(step, verdict, since, timeout)
         verdict = lasting
     return _in_trouble(step, verdict, grace)
+
+
+def result_on_the_way(
+    step: WalkStep, verdict: Verdict, transition: NodeTransition, timeout: float
+) -> Result:
+    """The result of a state that does not hold (verdict) on a node that starts or leaves: that is
+    no trouble of its own, and waited for as long as the state may take (timeout, in seconds). Once the
+    node has started, the state has all its time."""
+    memory, now = step.memory, step.now
+    memory.forget_trouble()
+    memory.runnable_since, memory.waits = None, verdict.reason
+    known = memory.on_the_way_since or transition.since or now
+    since = memory.on_the_way_since = min(known, now)
+    phase, waiting, over = _ON_THE_WAY[transition.leaves]
+    text = f"the node {transition.transition.value}: {transition.text}"
+    if now < since + timeout:
+        return replace(
+            step.waiting(Verdict(Outcome.PENDING, waiting, text), since + timeout),
+            phase=phase,
+            since=since,
+        )
+    return replace(
+        step.final(phase, over, f"{text}; that has lasted for more than {timeout:.0f} s"),
+        since=since,
+    )
+
+
+# By whether the node leaves: the phase, the reason while that is waited for, and afterwards.
+_ON_THE_WAY = {
+    False: (Phase.STARTING, "NodeStarts", "StillStarting"),
+    True: (Phase.LEAVING, "NodeLeaves", "StillLeaving"),
+}
 
 
 def _lasting_trouble(memory: Memory) -> Verdict | None:

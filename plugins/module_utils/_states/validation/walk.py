@@ -12,30 +12,40 @@ from functools import partial
 
 from ..._cluster.api_objects.labels import AGENT_CONFIGURATION, fact_label
 from ..._nodes.facts import NodeFacts
+from ..._nodes.taint_ownership import (
+    CONTROLLER_TAINTS,
+    ControllerTaint,
+    NodeTransition,
+    transition_of,
+)
 from ..._proofs.catalog import KINDS
 from ..._proofs.declaration import Scope
 from ..._proofs.evaluation import Observation, ProofTarget, ProofView, Siblings
 from ..._proofs.kinds.rollout import RESTART_PENDING
+from ..._proofs.proof import Proof
 from ..._proofs.snapshot import ClusterSnapshot
 from ..._verdicts.verdict import PASSED, Outcome, Verdict
 from ..staging import ProvenOn
 from .phases import BROKEN, UNTOLD, Memory, Phase, ProofRecord, Result, StatePlan
-from .verdict_results import result_of
+from .verdict_results import result_of, result_on_the_way
 from .walk_step import Walk, WalkStep
 
+NOT_READY = "NodeNotReady"
 RESTART_TEXT = "the driver changed; its pod keeps running the version before until it is restarted (playbook upgrade)"
 
 
 @dataclass(frozen=True)
 class WalkSettings:
     """What a person may set: times in seconds; timeout overrides the states' own where it is given.
-    by_nodes: whether nodes say themselves what is proven on them."""
+    by_nodes: whether nodes say themselves what is proven on them. controller_taints: what tells that
+    a node starts or leaves."""
 
     recipe: str
     namespace: str
     failure_grace: float = 30.0
     timeout: float | None = None
     by_nodes: bool = False
+    controller_taints: tuple[ControllerTaint, ...] = CONTROLLER_TAINTS
 
 
 class Walker:
@@ -64,11 +74,13 @@ class Walker:
         self.unapplied: dict[tuple[str, str], Verdict] = {}
         self.unmarked: dict[str, Verdict] = {}
         self.held: dict[str, Verdict] = {}
+        self._transitions: dict[str, tuple[NodeFacts, NodeTransition | None]] = {}
 
     def forget(self, node: str) -> None:
         """Drop what is known of a node that left."""
         self.unmarked.pop(node, None)
         self.held.pop(node, None)
+        self._transitions.pop(node, None)
         for plan in self.plans:
             self.results.pop((node, plan.name), None)
             self.memory.pop((node, plan.name), None)
@@ -149,7 +161,7 @@ class Walker:
         """
         if all(self._ready(state, "") for state in states):
             return True
-        nodes = self._served(self.members(of, group), states)
+        nodes = self._staying(self._served(self.members(of, group), states), states)
         if on is ProvenOn.ALL_THAT_CAN and not all(
             self._ended(state, node) for node in nodes for state in states
         ):
@@ -179,6 +191,16 @@ class Walker:
         ]
         return served or nodes
 
+    def _staying(self, nodes: list[str], states: Sequence[str]) -> list[str]:
+        """Those of the nodes that do not leave, all where each does: what leaves proves nothing any
+        more, and nobody waits for it."""
+        going = {
+            name
+            for (name, state), result in self.results.items()
+            if state in states and result.phase is Phase.LEAVING
+        }
+        return [name for name in nodes if name not in going] or nodes
+
     def _on_node(
         self, step: WalkStep, node: NodeFacts, target: ProofTarget, *, holds: bool
     ) -> Result:
@@ -187,19 +209,32 @@ class Walker:
         if vanished:
             result = step.final(Phase.VANISHED, "HardwareVanished", vanished.text)
             return replace(result, since=vanished.since)
-        verdict = (
-            self._unprovable(step.plan, node, target.group)
-            or self._unapplied(step.plan, target.group)
-            or self._prove(step, target, holds=holds)
+        verdict = self._unprovable(step.plan, node, target.group) or self._unapplied(
+            step.plan, target.group
         )
-        return self._judge(step, verdict)
+        about_node = verdict is None or verdict.reason == NOT_READY
+        transition = self._transition(node) if about_node else None
+        if verdict is None:
+            verdict = self._prove(step, target, holds=holds)
+        if transition is None or verdict.passed:
+            return self._judge(step, verdict)
+        return result_on_the_way(step, verdict, transition, self._timeout(step.plan))
+
+    def _transition(self, node: NodeFacts) -> NodeTransition | None:
+        """Whether a controller brings a node up, or takes it away; found out once for each change of
+        the node."""
+        facts, known = self._transitions.get(node.name, (None, None))
+        if facts is not node:
+            known = transition_of(node, self.settings.controller_taints)
+            self._transitions[node.name] = (node, known)
+        return known
 
     def _unprovable(self, plan: StatePlan, node: NodeFacts, group: str) -> Verdict | None:
         """Why nothing can be said of a node now, whatever its state; None where it can."""
         if said := self.held.get(node.name) or self.unmarked.get(node.name):
             return said
         if not node.ready:
-            return Verdict(Outcome.BLOCKED, "NodeNotReady", node.why_not_ready, node.ready_since)
+            return Verdict(Outcome.BLOCKED, NOT_READY, node.why_not_ready, node.ready_since)
         if self._has_agent(node) and not self.settings.by_nodes:
             text = (
                 "the node's agent is about to leave, and its labels with it; they are put back then"
@@ -255,20 +290,21 @@ class Walker:
     def _prove(self, step: WalkStep, target: ProofTarget, *, holds: bool) -> Verdict:
         """Evaluate the proofs in order; the first one that does not pass decides."""
         said = PASSED
-        is_served = target.node is None or step.plan.serves(target.group, target.node)
         view = ProofView(
             snapshot=self.snapshot,
             namespace=self.settings.namespace,
             started=self.started,
             now=step.now,
             slots=self.slots,
+            controller_taints=self.settings.controller_taints,
         )
         for index, proof in step.plan.proofs_for(target.group):
             kind = KINDS[proof.kind]
-            if not kind.counts_on(proof, target) or (holds and not kind.observed):
+            if not self._is_asked(step.plan, proof, target, holds=holds):
                 continue
-            if not is_served and kind.scope_of(proof) is Scope.NODE:
-                continue
+            if kind.pod_of(proof) and self._is_leaving(target.node):
+                text = "no validation pod is started on a node that leaves"
+                return Verdict(Outcome.PENDING, "NodeLeaves", text)
             observation = Observation(
                 plan=step.plan,
                 index=index,
@@ -287,10 +323,22 @@ class Walker:
                 said = verdict
         return said
 
+    @staticmethod
+    def _is_asked(plan: StatePlan, proof: Proof, target: ProofTarget, *, holds: bool) -> bool:
+        """Whether a proof has something to say of a target that it has not said before."""
+        kind = KINDS[proof.kind]
+        if not kind.counts_on(proof, target) or (holds and not kind.observed):
+            return False
+        is_served = target.node is None or plan.serves(target.group, target.node)
+        return is_served or kind.scope_of(proof) is not Scope.NODE
+
     def _judge(self, step: WalkStep, verdict: Verdict) -> Result:
-        settings, plan = self.settings, step.plan
-        timeout = plan.timeout if settings.timeout is None else settings.timeout
-        return result_of(step, verdict, grace=settings.failure_grace, timeout=timeout)
+        grace, timeout = self.settings.failure_grace, self._timeout(step.plan)
+        return result_of(step, verdict, grace=grace, timeout=timeout)
+
+    def _timeout(self, plan: StatePlan) -> float:
+        """How long a state may take, in seconds."""
+        return plan.timeout if self.settings.timeout is None else self.settings.timeout
 
     def _siblings(self, plan: StatePlan, group: str) -> Siblings:
         """The nodes of a group that can be sampled: their requirements hold, and they can be told
@@ -300,15 +348,27 @@ class Walker:
             name
             for name in names
             if self._unmet(plan, name) is None
-            and self._is_decidable(name)
+            and self._is_decidable(plan.name, name)
             and plan.serves(group, self.snapshot.nodes[name])
         ]
-        able.sort(key=lambda name: (not self._ready(plan.name, name), name))
+        able.sort(
+            key=lambda name: (
+                not self._ready(plan.name, name),
+                self._transition(self.snapshot.nodes[name]) is not None,
+                name,
+            )
+        )
         final = frozenset(name for name in able if self._is_given_up(plan.name, name))
         return Siblings(tuple(able), any(self._ready(plan.name, name) for name in able), final)
 
-    def _is_decidable(self, node: str) -> bool:
-        return self.snapshot.nodes[node].ready and node not in self.unmarked
+    def _is_decidable(self, state: str, node: str) -> bool:
+        facts = self.snapshot.nodes[node]
+        stays = self._ready(state, node) or not self._is_leaving(facts)
+        return facts.ready and stays and node not in self.unmarked
+
+    def _is_leaving(self, node: NodeFacts | None) -> bool:
+        transition = self._transition(node) if node else None
+        return transition is not None and transition.leaves
 
     def _is_given_up(self, state: str, node: str) -> bool:
         result = self.results.get((node, state))

@@ -77,6 +77,9 @@ def test_a_node_that_a_run_has_seen_and_that_did_not_change_needs_none() -> None
 )
 def test_what_a_node_needs(node: dict[str, Any], told: dict[str, str]) -> None:
     assert found(**node) == told
+    # Nothing of it is needed on a node that an autoscaler takes away.
+    taint = {"key": "karpenter.sh/disrupted", "effect": "NoSchedule"}
+    assert found(**node, taints=(taint,)) == {}
 
 
 def test_a_deleted_node_has_left_only_what_it_had_marks_of() -> None:

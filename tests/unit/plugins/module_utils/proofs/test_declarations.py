@@ -14,7 +14,11 @@ from types import ModuleType
 
 import pytest
 
-from ansible_collections.hardware.enablement.plugins.module_utils._proofs import kinds, watching
+from ansible_collections.hardware.enablement.plugins.module_utils._proofs import (
+    kinds,
+    taint_reasons,
+    watching,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils._proofs.catalog import KINDS
 from ansible_collections.hardware.enablement.plugins.module_utils._proofs.declaration import (
     Scope,
@@ -70,7 +74,7 @@ def test_every_setting_is_read(name: str) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_every_reason_is_declared_and_every_declared_one_is_raised(name: str) -> None:
     raised, declared = raised_in(module_of(name)), set(KINDS[name].reasons)
-    shared = {**pod_status.POD_REASONS, **watching.FIND_REASONS}
+    shared = {**pod_status.POD_REASONS, **watching.FIND_REASONS, **taint_reasons.TAINT_REASONS}
     assert raised - declared == set()
     assert declared - raised - set(shared) == set()
 

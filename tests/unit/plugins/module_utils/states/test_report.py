@@ -86,6 +86,66 @@ def test_nodes_that_are_not_wanted_are_told_and_ready() -> None:
     assert f"! plugin, all 2 nodes: {text}" in table.render("demo", found, NOW, seconds)
 
 
+LEAVES = Result("driver", Phase.LEAVING, "NodeLeaves", "the node leaves: x", since=NOW - 60)
+STARTS = Result("driver", Phase.STARTING, "NodeStarts", "the node starts: x", since=NOW - 60)
+
+
+def test_a_node_that_leaves_counts_nowhere_and_is_named() -> None:
+    found = report(
+        LEAVES, replace(LEAVES, state="plugin", reason="Requires.driver", cause="driver")
+    )
+    assert (found["phase"], found["ready"], found["acceptable"]) == ("ready", True, True)
+    assert (found["nodes_ready"], found["nodes_total"], found["leaving"]) == (1, 1, ["n2"])
+    assert found["message"] == "all 1 nodes are ready; n2 leaves"
+    assert [(row["name"], row["ready"], row["total"]) for row in found["states"]] == [
+        ("driver", 1, 1),
+        ("plugin", 1, 1),
+    ]
+    assert [(row["node"], row["phase"]) for row in found["problems"]] == [("n2", "leaving")]
+    assert found["nodes"]["n2"]["phase"] == "leaving"
+    lines = table.render("demo", found, NOW, seconds)
+    assert lines[0] == "demo: ready, 1/1 nodes, 2 kernels"
+    assert "~ node n2, driver leaving for 60 s: the node leaves: x" in lines
+    conditions = make_status(found, {}, 1, timestamp(NOW))["conditions"]
+    assert {each["type"]: each["status"] for each in conditions} == {
+        "Ready": "True",
+        "Progressing": "False",
+        "Degraded": "False",
+    }
+
+
+def test_where_every_node_leaves_that_is_the_phase_and_no_failure() -> None:
+    results = {(node, "driver"): LEAVES for node in NODES}
+    found = summarize(PLANS[:1], results, GROUPS, NODES, all_nodes=False)
+    assert (found["phase"], found["ready"], found["acceptable"]) == ("leaving", False, True)
+    assert (found["nodes_ready"], found["nodes_total"]) == (0, 2)
+
+
+def test_what_else_a_node_that_leaves_fails_at_counts() -> None:
+    found = report(LEAVES, CRASH)
+    assert (found["phase"], found["acceptable"], found["leaving"]) == ("failed", False, [])
+
+
+@pytest.mark.parametrize("proven", [True, False])
+def test_a_node_that_starts_is_not_ready_and_no_trouble_where_it_was_proven(proven: bool) -> None:
+    found = report(replace(STARTS, proven=proven))
+    assert (found["phase"], found["ready"], found["acceptable"]) == ("starting", False, proven)
+    assert "~ node n2, driver starting for 60 s: the node starts: x" in table.render(
+        "demo", found, NOW, seconds
+    )
+    status = make_status(found, {}, 1, timestamp(NOW))
+    assert [each["reason"] for each in status["conditions"]] == [
+        "NodesStarting",
+        "NodesStarting",
+        "AsExpected",
+    ]
+    late = report(replace(STARTS, reason="StillStarting", final=True))
+    assert late["causes"][0]["todo"].startswith("see what the one that the message names waits for")
+    assert "! node n2, driver starting for 60 s: the node starts: x" in table.render(
+        "demo", late, NOW, seconds
+    )
+
+
 def test_no_nodes_is_a_result_of_its_own() -> None:
     found = summarize(PLANS, {}, [], {}, all_nodes=False)
     assert (found["phase"], found["ready"], found["acceptable"]) == ("empty", False, True)

@@ -17,6 +17,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_o
 from ansible_collections.hardware.enablement.plugins.module_utils._nodes.node_affinity import (
     NodeAffinity,
 )
+from ansible_collections.hardware.enablement.plugins.module_utils._proofs.advice import advice
 from ansible_collections.hardware.enablement.plugins.module_utils._proofs.feeds import Watched
 from ansible_collections.hardware.enablement.plugins.module_utils._proofs.proof import Proof
 from ansible_collections.hardware.enablement.plugins.module_utils._proofs.queries import (
@@ -125,6 +126,147 @@ def test_a_proof_about_nodes_is_not_asked_for_the_cluster() -> None:
     rig = Rig(plan)
     rig.walker.walk_cluster(plan, NOW)
     assert rig.walker.results[("", "settings")].phase is Phase.READY
+
+
+def taint(key: str, **more: str) -> dict[str, str]:
+    """As in a node's spec."""
+    return {"key": key, "effect": "NoSchedule", **more}
+
+
+CILIUM, REMOVAL = taint("node.cilium.io/agent-not-ready"), taint("ToBeDeletedByClusterAutoscaler")
+
+
+def tainted(rig: Rig, *taints: dict[str, str]) -> None:
+    """The node has these taints from now on."""
+    rig.node = rig.snapshot.nodes["n1"] = world.node(taints=taints)
+
+
+def test_a_node_that_starts_is_no_failure_and_has_all_its_time_afterwards() -> None:
+    plan = world.plan("driver")
+    rig = Rig(plan, world.plan("plugin", requires=("driver",)), taints=(CILIUM,))
+    for after in (0, 45, plan.timeout - 1):
+        results = rig.observation(after)
+        assert [
+            (each.phase, each.reason, each.final, each.proven) for each in results.values()
+        ] == [
+            (Phase.STARTING, "NodeStarts", False, False),
+            (Phase.STARTING, "Requires.driver", False, False),
+        ]
+    assert results["driver"].message.startswith(
+        "the node starts: it has the taint node.cilium.io/agent-not-ready, which the agent on the node"
+    )
+    assert (results["driver"].since, rig.walk.again_at) == (NOW, NOW + plan.timeout)
+
+    tainted(rig)
+    assert rig.observation(plan.timeout)["driver"].reason == "NoPod"
+    assert not rig.observation(plan.timeout + 29)["driver"].final
+    rig.snapshot.put_pod(world.pod("driver"))
+    assert rig.observation(plan.timeout + 30)["driver"].phase is Phase.READY
+
+
+def test_a_node_that_does_not_get_there_says_so_when_the_states_time_is_over() -> None:
+    plan = world.plan("driver")
+    rig = Rig(plan, taints=(CILIUM,))
+    rig.observation()
+    result = rig.observation(plan.timeout)["driver"]
+    assert (result.phase, result.reason, result.final) == (Phase.STARTING, "StillStarting", True)
+    assert result.message.endswith(f"; that has lasted for more than {plan.timeout:.0f} s")
+
+
+def test_what_holds_on_a_node_on_its_way_is_ready() -> None:
+    rig = Rig(world.plan("driver"), taints=(REMOVAL,))
+    rig.snapshot.put_pod(world.pod("driver"))
+    assert rig.observation()["driver"].phase is Phase.READY
+
+
+def test_a_crash_on_a_node_on_its_way_counts_only_once_it_is_there() -> None:
+    rig = Rig(world.plan("driver"), taints=(CILIUM,))
+    rig.snapshot.put_pod(CRASHING)
+    assert rig.observation()["driver"].phase is Phase.STARTING
+    assert rig.observation(60)["driver"].phase is Phase.STARTING
+    tainted(rig)
+    assert not rig.observation(61)["driver"].final
+    assert rig.observation(92)["driver"].phase is Phase.FAILED
+
+
+@pytest.mark.parametrize("ready", [True, False])
+def test_a_node_that_leaves_is_no_failure_and_proves_nothing(ready: bool) -> None:
+    plan = world.plan("driver", proofs=(Proof("rollout"), WORKLOAD))
+    rig = Rig(plan, taints=(REMOVAL,), ready=ready)
+    rig.snapshot.put_pod(world.pod("driver"))
+    result = rig.observation()["driver"]
+    assert (result.phase, result.reason, result.final) == (Phase.LEAVING, "NodeLeaves", False)
+    # No validation pod, which would keep it from going.
+    assert rig.walk.wants == []
+    late = rig.observation(plan.timeout)["driver"]
+    assert (late.phase, late.reason, late.final) == (Phase.LEAVING, "StillLeaving", True)
+    # The autoscaler has taken its word back.
+    tainted(rig)
+    rig.observation(plan.timeout + 1)
+    assert [type(query) for query in rig.walk.wants] == [StartPod]
+
+
+def test_a_mark_that_says_since_when_is_believed() -> None:
+    plan = world.plan("driver")
+    long_ago = f"{NOW - plan.timeout:.0f}"
+    rig = Rig(plan, taints=(taint("ToBeDeletedByClusterAutoscaler", value=long_ago),))
+    result = rig.observation()["driver"]
+    assert (result.reason, result.since) == ("StillLeaving", NOW - plan.timeout)
+    # Not where it is yet to come.
+    later = f"{NOW + 10**6:.0f}"
+    rig = Rig(plan, taints=(taint("ToBeDeletedByClusterAutoscaler", value=later),))
+    assert rig.observation()["driver"].since == NOW
+
+
+def test_what_is_wrong_with_the_cluster_is_no_nodes_fault_on_its_way_either() -> None:
+    rig = Rig(world.plan("driver"), taints=(CILIUM,))
+    rig.walker.unapplied["driver", GROUP] = Verdict(
+        Outcome.TROUBLE, "ApplyRefused", "no", heals=False
+    )
+    assert rig.observation()["driver"].phase is Phase.FAILED
+
+
+def test_nobody_waits_for_the_proofs_of_a_node_that_leaves() -> None:
+    rig = Rig(world.plan("check", proofs=(SAMPLED,), deployed=False), taints=(REMOVAL,))
+    rig.snapshot.nodes["n2"] = other = world.node("n2")
+    rig.snapshot.groups["n2"] = GROUP
+    rig.observation()
+    walk = rig.walker.walk(other, GROUP, {}, NONE, NOW)
+    assert [type(query) for query in walk.wants] == [StartPod]
+    assert not rig.walker.is_proven(["check"], "", on=ProvenOn.ALL)
+    rig.walker.results["n2", "check"] = Result("check", Phase.READY)
+    assert rig.walker.is_proven(["check"], "", on=ProvenOn.ALL)
+
+
+def test_a_node_that_starts_is_sampled_last() -> None:
+    rig = Rig(world.plan("check", proofs=(SAMPLED,), deployed=False), taints=(CILIUM,))
+    rig.snapshot.nodes["n2"] = other = world.node("n2")
+    rig.snapshot.groups["n2"] = GROUP
+    rig.observation()
+    walk = rig.walker.walk(other, GROUP, {}, NONE, NOW)
+    assert [type(query) for query in walk.wants] == [StartPod]
+
+
+@pytest.mark.parametrize(
+    ("key", "reason", "said"),
+    [
+        ("example.com/team", "NotTolerated", "taint example.com/team=:NoSchedule"),
+        (
+            "feature.node.kubernetes.io/x",
+            "TaintedByController",
+            "taint feature.node.kubernetes.io/x=:NoSchedule, of Node Feature Discovery, by a NodeFeatureRule",
+        ),
+    ],
+)
+def test_only_a_taint_that_a_person_decides_about_is_to_be_taken_off(
+    key: str, reason: str, said: str
+) -> None:
+    rig = Rig(world.plan("driver"), taints=(taint(key),))
+    rig.observation()
+    result = rig.observation(40)["driver"]
+    assert (result.phase, result.reason) == (Phase.FAILED, reason)
+    assert result.message == f"DaemonSet demo/driver does not tolerate the node's {said}"
+    assert ("take the taint off" in advice(result.reason)) is (reason == "NotTolerated")
 
 
 def test_a_ready_pod_makes_ready_and_opens_the_way() -> None:
@@ -574,12 +716,15 @@ class TestWorkload:
         [
             ("0/3 nodes: 1 Insufficient x/gpu.", "DevicesBusy"),
             ("0/1 nodes are available: 1 cannot allocate all claims.", "DevicesBusy"),
-            ("node(s) had untolerated taint", "NoRoom"),
+            ("1 Insufficient cpu", "NoRoom"),
+            ("1 node(s) had untolerated taint {team: a}.", "NotTolerated"),
+            ("1 node(s) had untolerated taint(s).", "NotTolerated"),
         ],
     )
     def test_that_finds_no_room_is_unknown(self, message: str, reason: str) -> None:
         proof = Proof("workload", {**WORKLOAD.spec, "resource": "x/gpu"})
-        rig = Rig(world.plan("check", proofs=(proof,), deployed=False))
+        plan = world.plan("check", proofs=(proof,), deployed=False)
+        rig = Rig(plan, taints=(taint("team", value="a"),))
         rig.gates = frozenset({"check"})
         condition = {
             "type": "PodScheduled",

@@ -6,7 +6,7 @@ them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -44,6 +44,9 @@ def node_object(
     capacity: Mapping[str, str] | None = None,
     kernel: str = KERNEL,
     boot: str = BOOT,
+    taints: Sequence[Obj] = (),
+    metadata: Obj | None = None,
+    ready_since: str | None = None,
 ) -> Obj:
     """One Node, as the API server gives it."""
     return {
@@ -54,7 +57,9 @@ def node_object(
             "uid": f"uid-{name}",
             "labels": {"feature.node.kubernetes.io/kernel-version.full": KERNEL, **(labels or {})},
             "annotations": dict(annotations or {}),
+            **(metadata or {}),
         },
+        "spec": {"taints": list(taints)},
         "status": {
             "nodeInfo": {
                 "kernelVersion": kernel,
@@ -67,6 +72,7 @@ def node_object(
                     "type": "Ready",
                     "status": "True" if ready else "False",
                     "message": "kubelet stopped",
+                    "lastTransitionTime": ready_since,
                 }
             ],
             "allocatable": dict(allocatable or {}),

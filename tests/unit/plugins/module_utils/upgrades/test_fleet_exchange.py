@@ -1,7 +1,8 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which nodes are begun, how many at a time, when no other one is, and what is held."""
+"""Which nodes are begun, how many at a time, when no other one is, what is held, and which are left
+alone."""
 
 from __future__ import annotations
 
@@ -43,14 +44,23 @@ from ansible_collections.hardware.enablement.plugins.module_utils._states.valida
 from ansible_collections.hardware.enablement.plugins.module_utils._upgrades.exchange_steps import (
     Reboot,
 )
+from ansible_collections.hardware.enablement.plugins.module_utils._upgrades.faulty_nodes import (
+    FaultyNodes,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils._upgrades.fleet_exchange import (
     FleetExchange,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._upgrades.maintenance_window import (
     MaintenanceWindow,
 )
+from ansible_collections.hardware.enablement.plugins.module_utils._upgrades.outdated_drivers import (
+    OutdatedDrivers,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils._upgrades.remedies import (
     RemedyRules,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._upgrades.upgrade_survey import (
+    UpgradeSurvey,
 )
 from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.cluster.conftest import (
     Asked,
@@ -61,9 +71,11 @@ from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.sta
     refusal,
 )
 from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.states.world import (
+    GROUP,
     NOW,
     node,
     node_object,
+    plan,
 )
 from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.upgrades.fleet_bed import (
     EXCHANGE,
@@ -431,3 +443,84 @@ def test_what_has_not_helped_often_enough_is_not_tried_again(fake: FakeServer) -
     fleet.go(exchange)
     assert fleet.cluster.deleted == []
     assert exchange.outcome.quarantined == {"n1": "XID 79; 1 remedies within a day did not help"}
+
+
+TAINTS = {
+    "stays": "example.com/team",
+    "starts": "node.cilium.io/agent-not-ready",
+    "leaves": "ToBeDeletedByClusterAutoscaler",
+}
+PLAN = plan("driver")
+
+
+def survey_of(*, phase: str = "", **marks: Any) -> UpgradeSurvey:
+    """A node of each kind of TAINTS, by the name of its kind. phase: what their annotation says;
+    marks: what else they have."""
+    snapshot = ClusterSnapshot()
+    for name, key in TAINTS.items():
+        snapshot.nodes[name] = node(
+            name,
+            annotations={NAME: BEGUN % phase} if phase else {},
+            taints=({"key": key, "effect": "NoSchedule"},),
+            **marks,
+        )
+        snapshot.groups[name] = GROUP
+    desired: Any = SimpleNamespace(
+        client=None,
+        plans=[PLAN],
+        recipe=SimpleNamespace(name="toy", remedies=SimpleNamespace(states=("driver",))),
+        prepared=SimpleNamespace(namespace="toy"),
+    )
+    return UpgradeSurvey(desired, cast(Any, None), snapshot)
+
+
+def test_a_node_that_leaves_is_not_exchanged_and_one_that_starts_is_said_to_do_so() -> None:
+    survey = survey_of(phase=UPGRADING)
+    choice = OutdatedDrivers(survey, cast(Any, SimpleNamespace(only=None)))
+    assert choice.candidates() == ["starts", "stays"]
+    assert survey.leaving().keys() == {"leaves"}
+    assert survey._unusable("stays") == ""
+    assert survey._unusable("starts").startswith(
+        "the node starts: it has the taint node.cilium.io/"
+    )
+
+
+@pytest.mark.parametrize(
+    ("reported", "faulty"), [((), ["stays"]), (tuple(TAINTS), ["starts", "stays"])]
+)
+def test_what_fails_on_a_node_on_its_way_is_no_fault_of_it(
+    reported: tuple[str, ...], faulty: list[str]
+) -> None:
+    survey = survey_of(labels={"hardware-enablement.io/toy.driver": "degraded"})
+    settings: Any = SimpleNamespace(
+        faults=dict.fromkeys(reported, "XID 79"),
+        exchange=SimpleNamespace(remedies=RemedyRules()),
+    )
+    assert sorted(FaultyNodes(survey, settings, lambda: NOW).candidates()) == faulty
+
+
+def test_a_node_that_leaves_on_its_way_is_let_go() -> None:
+    survey, ended = survey_of(), []
+    desired: Any = SimpleNamespace(client=None)
+    fleet = FleetExchange(
+        desired,
+        cast(Any, None),
+        None,
+        cast(Any, None),
+        cast(Any, SimpleNamespace(before_write=None)),
+        RunContext(),
+    )
+    walker = Walker([PLAN], WalkSettings("toy", "toy"), survey.snapshot, NOW)
+    exchange: Any = SimpleNamespace(
+        node="leaves",
+        remedy=None,
+        tell=lambda _text: ended.append("told"),
+        drop=lambda: ended.append("dropped"),
+        fail=lambda _text: ended.append("failed"),
+    )
+    result = Result("driver", Phase.LEAVING, "NodeLeaves", "it leaves")
+    walker.results["leaves", "driver"] = result
+    fleet._judge(exchange, walker, survey)
+    walker.results["leaves", "driver"] = replace(result, final=True)
+    fleet._judge(exchange, walker, survey)
+    assert ended == ["told", "dropped"]

@@ -257,7 +257,7 @@ def test_a_user_that_leaves_already_is_not_evicted_and_not_in_the_way(way: Way) 
     way.add_user(volumes=[{"emptyDir": {}}])
     way.cluster.objects["pods"]["user"]["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"
     assert way.go() is ExchangeStep.FREE
-    assert way.exchange.reason.endswith("is ending")
+    assert "is ending: the kubelet of node n1 has until" in way.exchange.reason
     assert way.evicted == []
 
 
