@@ -98,7 +98,7 @@ kept:
   sample:
     - object: Namespace gpu
       reason: which was there before
-      todo: kubectl delete namespace gpu
+      todo: see what is in it, then kubectl delete namespace gpu
 """
 
 from ansible.module_utils.basic import AnsibleModule

@@ -214,8 +214,8 @@ def test_a_secret_of_somebody_else_keeps_the_namespace_that_enabling_made(
     recipe = {"hardware_enablement_recipe": "nvidia-gpu"}
     stays = (
         "stays: Namespace nvidia-gpu, with which would go what others have made: "
-        "Secret nvidia-gpu/pull; to remove it: keep elsewhere what is needed of it, then run "
-        "disable with -e hardware_enablement_delete_others=true"
+        "Secret nvidia-gpu/pull; to remove it: keep elsewhere what is needed of it; then run "
+        "disable again, or at once with -e hardware_enablement_delete_others=true"
     )
     secrets = f"/api/v1/namespaces/{sight.NAMESPACE}/secrets/"
     apply(cluster, secret("pull"), secret("made", ownerReferences=[owned_by_ours(cluster)]))

@@ -5,12 +5,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
 
 from .._json import Obj
-from .api_client.api_errors import ApiError, NotFound
+from .api_client.api_errors import ApiError, Forbidden, NotFound
 from .api_client.client import Client
 from .api_client.decoding import ALL_KINDS, read_namespaced
 from .api_client.transport import READING, ApiRequest, RequestBody, RequestName
@@ -32,11 +32,12 @@ class KindDiscovery:
 
 @dataclass(frozen=True)
 class ObjectListing:
-    """objects: with nothing but their metadata, each once. unread: what could not be listed
-    ("secrets", "certificates.cert-manager.io"), with the reason."""
+    """objects: with nothing but their metadata, each once. forbidden: the kinds ("secrets",
+    "certificates.cert-manager.io") that the user may not list; silent: those that could not be."""
 
     objects: Sequence[Obj]
-    unread: Mapping[str, str] = field(default_factory=dict)
+    forbidden: Sequence[str] = ()
+    silent: Sequence[str] = ()
 
 
 def namespaced_kinds(client: Client) -> KindDiscovery:
@@ -62,15 +63,17 @@ def objects_of(client: Client, kinds: Sequence[Kind], namespace: str | None) -> 
     time."""
     calls = [partial(client.list, kind, namespace=namespace, metadata_only=True) for kind in kinds]
     objects: dict[str, Obj] = {}
-    unread: dict[str, str] = {}
+    unread: dict[str, ApiError] = {}
     for kind, listing in zip(kinds, client.parallel(calls, _WORKERS), strict=True):
         if isinstance(listing, NotFound):
             # Its CRD has gone since the kinds were read, and all objects with it.
             continue
         if isinstance(listing, ApiError):
-            unread[f"{kind.plural}.{kind.group}".rstrip(".")] = listing.why
+            unread[f"{kind.plural}.{kind.group}".rstrip(".")] = listing
             continue
         for obj in listing.items:
             # Several groups may show the same object.
             objects.setdefault(obj["metadata"]["uid"], obj)
-    return ObjectListing(list(objects.values()), unread)
+    forbidden = [name for name, error in unread.items() if isinstance(error, Forbidden)]
+    silent = [name for name in unread if name not in forbidden]
+    return ObjectListing(list(objects.values()), forbidden, silent)

@@ -264,12 +264,9 @@ def _kept_by_others(key: ObjectKey, foreign: ForeignObjects) -> KeepReason:
     again = "-e hardware_enablement_delete_others=true"
     if key.kind != "Namespace":
         again = f"-e hardware_enablement_delete_definitions=true {again}"
-    first = (
-        "keep elsewhere what is needed of it"
-        if foreign.objects
-        else "see what is in it, or have these rights granted (docs/admin/rights.md)"
+    return KeepReason(
+        key, foreign.reason, f"{foreign.todo}; then run disable again, or at once with {again}"
     )
-    return KeepReason(key, foreign.reason, f"{first}, then run disable with {again}")
 
 
 def _brought(

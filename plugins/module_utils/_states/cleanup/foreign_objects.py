@@ -7,7 +7,7 @@ with a CRD all objects of its kind."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -118,30 +118,46 @@ class RemovalScope:
 
 @dataclass(frozen=True)
 class ForeignObjects:
-    """objects: what others have made. unread: what could not be listed, with the reason."""
+    """objects: what others have made. forbidden, silent: the kinds of which nobody knows, since the
+    user may not list them or their API does not answer."""
 
     objects: Sequence[ObjectKey] = ()
-    unread: Mapping[str, str] = field(default_factory=dict)
+    forbidden: Sequence[str] = ()
+    silent: Sequence[str] = ()
 
     def __bool__(self) -> bool:
-        return bool(self.objects or self.unread)
+        return bool(self.objects or self.forbidden or self.silent)
 
     @property
     def reason(self) -> str:
         """Why that stays in which they are: after its name and a comma."""
         found = []
         if self.objects:
-            found.append(f"with which would go what others have made: {self.names}")
-        if self.unread:
+            names = name_some(map(str, self.objects), _SHOWN)
+            found.append(f"with which would go what others have made: {names}")
+        if self.forbidden:
+            names = name_some(self.forbidden, _SHOWN)
             found.append(
-                f"of which this user may not know what is in it: cannot list {name_some(sorted(self.unread), _SHOWN)}"
+                f"of which it is not known what would go with it: this user may not list {names}"
+            )
+        if self.silent:
+            names = name_some(self.silent, _SHOWN)
+            found.append(
+                f"of which it is not known what would go with it: the API of {names} does not answer"
             )
         return "; ".join(found)
 
     @property
-    def names(self) -> str:
-        """The objects, some of them by name."""
-        return name_some(map(str, self.objects), _SHOWN)
+    def todo(self) -> str:
+        """What ends that."""
+        found = []
+        if self.objects:
+            found.append("keep elsewhere what is needed of it")
+        if self.forbidden:
+            found.append("have these rights granted (docs/admin/rights.md), or see yourself")
+        if self.silent:
+            found.append("repair or remove that API")
+        return ", ".join(found)
 
 
 def foreign_in_namespaces(
@@ -153,7 +169,8 @@ def foreign_in_namespaces(
     try:
         known = namespaced_kinds(client)
     except ApiError as error:
-        return dict.fromkeys(names, ForeignObjects(unread={"the kinds themselves": error.why}))
+        every = f"all kinds ({error.why})"
+        return dict.fromkeys(names, ForeignObjects(silent=[every]))
     return {name: _in_namespace(client, name, known, scope) for name in names}
 
 
@@ -170,8 +187,8 @@ def _in_namespace(
 ) -> ForeignObjects:
     kinds = [kind for kind in known.kinds if (kind.group, kind.plural) not in _NOBODYS_KINDS]
     listing = objects_of(client, kinds, name)
-    silent = dict.fromkeys(known.silent, "the API does not answer")
-    return _foreign(client, ObjectListing(listing.objects, {**listing.unread, **silent}), scope)
+    silent = [*known.silent, *listing.silent]
+    return _foreign(client, replace(listing, silent=silent), scope)
 
 
 def _foreign(client: Client, listing: ObjectListing, scope: RemovalScope) -> ForeignObjects:
@@ -182,7 +199,7 @@ def _foreign(client: Client, listing: ObjectListing, scope: RemovalScope) -> For
             break
         search.learn(_read(client, wanted))
     found = sorted(key_of(obj) for obj in listing.objects if search.is_foreign(obj))
-    return ForeignObjects(found, listing.unread)
+    return ForeignObjects(found, listing.forbidden, listing.silent)
 
 
 def _read(client: Client, keys: Mapping[str, ObjectKey]) -> dict[str, Obj | None]:

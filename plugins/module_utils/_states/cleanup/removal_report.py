@@ -104,7 +104,7 @@ def _namespaces(
         KeepReason(
             ObjectKey("v1", "Namespace", "", name),
             "which was there before",
-            f"kubectl delete namespace {name}",
+            f"see what is in it, then kubectl delete namespace {name}",
         )
         for name in sorted(names)
         if client.get(kind, name) is not None

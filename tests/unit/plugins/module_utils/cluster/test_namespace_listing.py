@@ -109,11 +109,14 @@ def test_an_object_that_two_groups_show_is_there_once(fake: FakeServer) -> None:
     }
 
 
-@pytest.mark.parametrize(("status", "unread"), [(404, {}), (403, {"firsts.a.io", "seconds.b.io"})])
-def test_a_kind_that_has_gone_has_no_objects_and_one_that_may_not_be_listed_is_named(
-    fake: FakeServer, status: int, unread: set[str]
+@pytest.mark.parametrize("status", [404, 403, 503])
+def test_a_kind_that_has_gone_has_no_objects_and_one_that_cannot_be_listed_is_named(
+    fake: FakeServer, status: int
 ) -> None:
-    reason = {404: "NotFound", 403: "Forbidden"}[status]
+    reason = {404: "NotFound", 403: "Forbidden", 503: "ServiceUnavailable"}[status]
     fake.script((status, {}, {"kind": "Status", "reason": reason, "message": "no", "code": status}))
     found = objects_of(fake.client(), KINDS, "n")
-    assert (list(found.objects), set(found.unread)) == ([], set(unread))
+    names = ["firsts.a.io", "seconds.b.io"]
+    assert list(found.objects) == []
+    assert list(found.forbidden) == (names if status == 403 else [])
+    assert list(found.silent) == (names if status == 503 else [])

@@ -197,5 +197,16 @@ def test_no_namespace_costs_no_request(fake: FakeServer) -> None:
 
 def test_many_objects_are_not_all_named() -> None:
     found = ForeignObjects([ObjectKey("v1", "Secret", "toy", f"s{number}") for number in range(7)])
-    assert found.names.endswith("Secret toy/s4 and 2 more")
+    assert found.reason.endswith("Secret toy/s4 and 2 more")
     assert not ForeignObjects()
+
+
+def test_what_is_not_known_is_named_with_what_ends_that() -> None:
+    found = ForeignObjects(forbidden=["secrets"], silent=["metrics.k8s.io/v1beta1"])
+    assert found.reason == (
+        "of which it is not known what would go with it: this user may not list secrets; "
+        "of which it is not known what would go with it: the API of metrics.k8s.io/v1beta1 does not answer"
+    )
+    assert found.todo == (
+        "have these rights granted (docs/admin/rights.md), or see yourself, repair or remove that API"
+    )
