@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 
 from .._errors import EnablementError
@@ -30,18 +30,21 @@ def delete_and_wait(
     timeout: float,
     *,
     guard: Callable[[], None] = lambda: None,
+    uids: Mapping[ObjectKey, str] | None = None,
 ) -> list[ObjectKey]:
     """Remove objects in the reverse order of ranks, waiting after each rank until its objects are
     gone.
 
     timeout: seconds in all. guard is called before each batch and about once a second while
-    waiting. Returns what was there. Raises EnablementError that names what is left when time is up.
+    waiting. uids: of the objects as they were when their removal was decided, as far as they are
+    known; one that somebody has made anew since stays. Returns what was there. Raises
+    EnablementError that names what is left when time is up.
     """
     deadline = time.monotonic() + timeout
     removed: list[ObjectKey] = []
     for _rank, batch in by_rank(keys, lambda key: key.kind, reverse=True):
         guard()
-        removed += _Removal(client, batch, guard).run(deadline)
+        removed += _Removal(client, batch, guard, uids or {}).run(deadline)
     return removed
 
 
@@ -54,11 +57,16 @@ class _Removal:
     """Watch first, then delete, so that no end is missed."""
 
     def __init__(
-        self, client: Client, keys: Sequence[ObjectKey], guard: Callable[[], None]
+        self,
+        client: Client,
+        keys: Sequence[ObjectKey],
+        guard: Callable[[], None],
+        uids: Mapping[ObjectKey, str],
     ) -> None:
         self._client = client
         self._keys = set(keys)
         self._guard = guard
+        self._uids = uids
         self._seen: dict[ObjectKey, Obj] = {}
 
     def run(self, deadline: float) -> list[ObjectKey]:
@@ -76,7 +84,7 @@ class _Removal:
                 hub.subscribe(kind, namespace=namespace or None, fields=fields)
             while not hub.synced:
                 self._take(hub)
-            found = dict(self._seen)
+            found = {key: obj for key, obj in self._seen.items() if self._is_meant(key, obj)}
             self._delete(found)
             while self._is_left(found):
                 if time.monotonic() > deadline:
@@ -86,6 +94,10 @@ class _Removal:
         finally:
             hub.close()
         return list(found)
+
+    def _is_meant(self, key: ObjectKey, obj: Obj) -> bool:
+        """Whether an object is the one whose removal was decided."""
+        return key not in self._uids or self._uids[key] == obj["metadata"]["uid"]
 
     def _take(self, hub: WatchHub) -> None:
         for event in hub.next(_TICK_S):

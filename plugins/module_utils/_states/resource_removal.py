@@ -102,6 +102,12 @@ class ResourceRemoval:
         stages = [[key for key in map(key_of, part) if key not in held] for part in parts]
         return [*stages, *([key] for key in self.last)]
 
+    @property
+    def uids(self) -> dict[ObjectKey, str]:
+        """Of what takes other objects along: what was looked into is what goes."""
+        found = (*self.namespaces, *self.definitions)
+        return {key_of(live): live["metadata"]["uid"] for live in found}
+
 
 @dataclass(frozen=True)
 class RemovalOutcome:
@@ -149,7 +155,7 @@ def remove_resource(
     nodes = sorted(clear_marks(client, name, removal.marked, guard.before_write, write=write))
     if write:
         execute(client, removal.restored, guard=guard.before_write)
-        _delete(client, [removal.left], request, guard)
+        _delete(client, [removal.left], request, guard, {})
     # As late as can be: what comes after this goes along.
     found = _find_foreign(client, prepared, removal)
     held = {} if request.delete_others else found
@@ -161,7 +167,7 @@ def remove_resource(
     )
     if write:
         _mark_kept(client, name, removal.namespaces, held, guard)
-        _delete(client, stages, request, guard)
+        _delete(client, stages, request, guard, removal.uids)
     return outcome.to_result(context)
 
 
@@ -221,9 +227,11 @@ def _delete(
     stages: Sequence[Sequence[ObjectKey]],
     request: ResourceRemovalRequest,
     guard: Guard,
+    uids: Mapping[ObjectKey, str],
 ) -> None:
     for keys in filter(None, stages):
-        delete_and_wait(client, keys, timeout=float(request.wait_timeout), guard=guard.before_write)
+        timeout_s = float(request.wait_timeout)
+        delete_and_wait(client, keys, timeout_s, guard=guard.before_write, uids=uids)
 
 
 def _mark_kept(

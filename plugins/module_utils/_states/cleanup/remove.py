@@ -129,9 +129,10 @@ def _carry_out(
     guard.before_write()
     deadline = time.monotonic() + timeout_s
     going = [change.key for change in removal.gone]
+    uids = {key: removal.live[key]["metadata"]["uid"] for key in going}
     for stage in removal_stages(going, removal.live, prepared.recipe):
         left_s = max(deadline - time.monotonic(), 0)
-        delete_and_wait(client, stage, timeout=left_s, guard=guard.before_write)
+        delete_and_wait(client, stage, timeout=left_s, guard=guard.before_write, uids=uids)
     execute(client, removal.restored, guard=guard.before_write)
 
 

@@ -49,6 +49,15 @@ def remove(
     return delete_and_wait(fake.client(), keys, timeout=5, guard=guard)
 
 
+@pytest.mark.parametrize(("uid", "removed"), [("uid-settings", True), ("of-one-before", False)])
+def test_what_somebody_has_made_anew_since_it_was_decided_stays(
+    fake: FakeServer, cluster: ScriptedCluster, uid: str, removed: bool
+) -> None:
+    gone = delete_and_wait(fake.client(), [CONFIGMAP], timeout=5, uids={CONFIGMAP: uid})
+    assert gone == ([CONFIGMAP] if removed else [])
+    assert ("settings" in cluster.objects["configmaps"]) is not removed
+
+
 def deletions(fake: FakeServer) -> dict[str, Obj]:
     """The options of each deletion, by the last part of its path."""
     return {

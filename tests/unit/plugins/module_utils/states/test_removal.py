@@ -394,3 +394,19 @@ def test_an_unchanged_removal_asks_nothing_of_what_is_in_namespaces(fake: FakeSe
     assert not remove_record(fake)["changed"]
     paths = [each.path for each in fake.asked[asked:]]
     assert not [path for path in paths if path in ("/api", "/apis")]
+
+
+def test_a_namespace_that_is_made_anew_meanwhile_stays(
+    fake: FakeServer, made: ScriptedCluster
+) -> None:
+    remove_states(fake)
+
+    def make_anew(asked: Asked) -> None:
+        # The look into it comes between the decision and the deletion.
+        if asked.path == "/apis":
+            metadata = {"name": "toy", "uid": "of-another-one"}
+            made.put("namespaces", {"apiVersion": "v1", "kind": "Namespace", "metadata": metadata})
+
+    made.refuse = make_anew
+    remove_record(fake)
+    assert "toy" in made.objects["namespaces"]
