@@ -298,3 +298,16 @@ def test_what_does_not_go_together_is_refused() -> None:
         rights_core.run(
             RecipeRightsRequest(["mistakes"], bundles=bundles, wanted=WantedRoles("cluster")), TYPES
         )
+
+
+def test_who_removes_a_definition_may_see_whose_objects_go_with_it() -> None:
+    names = {"kind": "Card", "plural": "cards"}
+    crd = {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": "cards.example.com"},
+        "spec": {"group": "example.com", "names": names, "versions": [{"name": "v1"}]},
+    }
+    found = list(object_rights([Made(crd, per_group=False)], TYPES, "ns"))
+    (right,) = (right for right in found if right.group == "example.com")
+    assert right == Right("example.com", ("cards",), ("list",), CLUSTER, read_only=("list",))
