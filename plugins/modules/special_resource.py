@@ -15,7 +15,8 @@ description:
     Progressing and Degraded. This module writes it from a report of M(hardware.enablement.state_validate), and only
     where something differs; the time of the last look is confirmed once an hour, which does not count as a change.
   - Where the phase changes, an Event on the SpecialResource says so.
-  - Removing it also takes our labels off the nodes and deletes the namespaces that enabling made.
+  - Removing it also takes our labels off the nodes and deletes the namespaces that enabling made, unless others have
+    made something there.
 options:
   recipe:
     required: true
@@ -34,7 +35,17 @@ options:
   delete_definitions:
     description:
       - With O(state=absent), delete the CustomResourceDefinitions that the recipe brought, and with them every object
-        of their kinds. Those that were there before stay.
+        of their kinds. Those that were there before stay, and without O(delete_others) also those of whose kinds others
+        have made objects.
+    type: bool
+    default: false
+  delete_others:
+    description:
+      - With O(state=absent), delete namespaces and CustomResourceDefinitions also where objects that others have made
+        go with them. Without it such a namespace or definition stays, and so does one of which the user may not list
+        all that is in it.
+      - Ours is what carries a label of this special resource, or is owned by such an object. What Kubernetes or
+        OpenShift put into each namespace is nobody's.
     type: bool
     default: false
   wait_timeout:
@@ -87,7 +98,7 @@ kept:
   sample:
     - object: Namespace gpu
       reason: which was there before
-      todo: kubectl delete namespace gpu
+      todo: see what is in it, then kubectl delete namespace gpu
 """
 
 from ansible.module_utils.basic import AnsibleModule

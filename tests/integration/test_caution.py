@@ -190,6 +190,61 @@ def test_what_is_not_ours_is_refused_or_adopted_and_given_back_as_it_was(
     cluster.kubectl("delete", "namespace", sight.NAMESPACE)
 
 
+def secret(name: str, **metadata: Any) -> Obj:
+    """A Secret that an administrator puts beside our objects."""
+    return {
+        "apiVersion": "v1",
+        "kind": "Secret",
+        "metadata": {"name": name, "namespace": sight.NAMESPACE, **metadata},
+        "stringData": {"token": "theirs"},
+    }
+
+
+def owned_by_ours(cluster: Cluster) -> Obj:
+    """The owner reference of what a controller makes of a ConfigMap of ours."""
+    path = f"/api/v1/namespaces/{sight.NAMESPACE}/configmaps/nvidia-device-plugin"
+    found = cluster.api.get(path)["metadata"]
+    return {"apiVersion": "v1", "kind": "ConfigMap", "name": found["name"], "uid": found["uid"]}
+
+
+@pytest.mark.usefixtures("enabled")
+def test_a_secret_of_somebody_else_keeps_the_namespace_that_enabling_made(
+    cluster: Cluster, runner: Runner
+) -> None:
+    recipe = {"hardware_enablement_recipe": "nvidia-gpu"}
+    stays = (
+        "stays: Namespace nvidia-gpu, with which would go what others have made: "
+        "Secret nvidia-gpu/pull; to remove it: keep elsewhere what is needed of it; then run "
+        "disable again, or at once with -e hardware_enablement_delete_others=true"
+    )
+    secrets = f"/api/v1/namespaces/{sight.NAMESPACE}/secrets/"
+    apply(cluster, secret("pull"), secret("made", ownerReferences=[owned_by_ours(cluster)]))
+
+    mark = cluster.mark()
+    checked = runner.play("disable", "--check", **recipe).check().output
+    assert stays in checked, checked
+    assert runner.writes(mark) == []
+    assert stays in runner.play("disable", **recipe).check().output
+    assert cluster.api.get(f"{secrets}pull")["data"]
+    left = cluster.kubectl("get", "daemonsets,configmaps,serviceaccounts,pods", "-n", "nvidia-gpu")
+    assert "nvidia" not in left
+    mark = cluster.mark()
+    assert stays in runner.play("disable", **recipe).unchanged().output
+    assert runner.writes(mark) == []
+
+    # It is ours all the same: used again, and gone as soon as nothing of theirs is in it.
+    runner.play("enable_gpu").check()
+    changes_nothing(cluster, runner)
+    assert stays in runner.play("disable", **recipe).check().output
+    assert cluster.api.get(f"{secrets}pull")["data"]
+    others = {**recipe, "hardware_enablement_delete_others": True}
+    lost = "with it what others had made: Secret nvidia-gpu/pull"
+    assert f"would remove {lost}" in runner.play("disable", "--check", **others).check().output
+    assert f"removed {lost}" in runner.play("disable", **others).check().output
+    assert "nvidia-gpu" not in cluster.kubectl("get", "namespaces")
+    runner.play("disable", **recipe).unchanged()
+
+
 @pytest.mark.usefixtures("enabled")
 def test_a_foreign_device_plugin_that_comes_later_is_refused_too(
     cluster: Cluster, runner: Runner

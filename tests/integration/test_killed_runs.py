@@ -189,7 +189,7 @@ def test_the_record_goes_last(cluster: Cluster, runner: Runner) -> None:
     held = {"name": "held", "namespace": NAME, "finalizers": ["example.com/held"]}
     config = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": held}
     cluster.kubectl("apply", "-f", "-", stdin=json.dumps(config))
-    run = runner.start("disable", **RECIPE)
+    run = runner.start("disable", **RECIPE, hardware_enablement_delete_others=True)
     path = f"/api/v1/namespaces/{NAME}"
     wait_until(
         lambda: "deletionTimestamp" in cluster.api.get(path)["metadata"],

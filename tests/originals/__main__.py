@@ -293,6 +293,7 @@ def play(cluster: Cluster, runner: Runner, path: Path) -> Outcome:
             hardware_enablement_recipe=name,
             hardware_enablement_force=True,
             hardware_enablement_delete_definitions=True,
+            hardware_enablement_delete_others=True,
             # What is no folder, a person has to say.
             **({"hardware_enablement_recipe_dir": place} if "://" in place else {}),
         )

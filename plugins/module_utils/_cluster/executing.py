@@ -106,7 +106,10 @@ class _Execution:
 
     def _apply(self, change: Change) -> Change:
         if change.action == "replace":
-            delete_and_wait(self._client, [change.key], GONE_S, guard=self._guard, say=self._say)
+            uids = {change.key: change.before["metadata"]["uid"]} if change.before else {}
+            delete_and_wait(
+                self._client, [change.key], GONE_S, guard=self._guard, say=self._say, uids=uids
+            )
         applied = self._client.apply_in_full(change.desired or {})
         note = "; ".join(dict.fromkeys(filter(None, [change.note, *applied.warnings])))
         before = (change.before or {}).get("metadata", {}).get("resourceVersion")

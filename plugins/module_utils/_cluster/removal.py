@@ -32,19 +32,22 @@ def delete_and_wait(
     *,
     guard: Callable[[], None] = lambda: None,
     say: Callable[[str], None] = lambda _text: None,
+    uids: Mapping[ObjectKey, str] | None = None,
 ) -> list[ObjectKey]:
     """Remove objects in the reverse order of ranks, waiting after each rank until its objects are
     gone.
 
     timeout: seconds in all. guard is called before each batch and about once a second while
-    waiting, and so is say, with what is waited for and why. Returns what was there. Raises
-    EnablementError that names what is left, and what causes it, when time is up.
+    waiting, and so is say, with what is waited for and why. uids: of the objects as they were when
+    their removal was decided, as far as they are known; one that somebody has made anew since stays.
+    Returns what was there. Raises EnablementError that names what is left, and what causes it, when
+    time is up.
     """
     deadline = time.monotonic() + timeout
     removed: list[ObjectKey] = []
     for _rank, batch in by_rank(keys, lambda key: key.kind, reverse=True):
         guard()
-        removed += _Removal(client, batch, guard, say).run(deadline)
+        removed += _Removal(client, batch, guard, say, uids or {}).run(deadline)
     return removed
 
 
@@ -104,11 +107,13 @@ class _Removal:
         keys: Sequence[ObjectKey],
         guard: Callable[[], None],
         say: Callable[[str], None],
+        uids: Mapping[ObjectKey, str],
     ) -> None:
         self._client = client
         self._keys = set(keys)
         self._guard = guard
         self._say = say
+        self._uids = uids
         self._seen: dict[ObjectKey, Obj] = {}
 
     def run(self, deadline: float) -> list[ObjectKey]:
@@ -126,7 +131,7 @@ class _Removal:
                 hub.subscribe(kind, namespace=namespace or None, fields=fields)
             while not hub.synced:
                 self._take(hub)
-            found = dict(self._seen)
+            found = {key: obj for key, obj in self._seen.items() if self._is_meant(key, obj)}
             self._delete(found)
             while left := self._left(found):
                 if time.monotonic() > deadline:
@@ -137,6 +142,10 @@ class _Removal:
         finally:
             hub.close()
         return list(found)
+
+    def _is_meant(self, key: ObjectKey, obj: Obj) -> bool:
+        """Whether an object is the one whose removal was decided."""
+        return key not in self._uids or self._uids[key] == obj["metadata"]["uid"]
 
     def _take(self, hub: WatchHub) -> None:
         for event in hub.next(_TICK_S):

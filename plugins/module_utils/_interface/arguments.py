@@ -308,6 +308,7 @@ SPECIAL_RESOURCE: Spec = {
     "report": {"type": "dict"},
     "delete_crd": {"type": "bool", "default": False},
     "delete_definitions": {"type": "bool", "default": False},
+    "delete_others": {"type": "bool", "default": False},
     "wait_timeout": {"type": "int", "default": 300},
 }
 

@@ -94,6 +94,7 @@ VARIABLES: Mapping[str, Mapping[str, Any]] = {
     "end_operator": arguments.SRO_RELEASE["end_operator"],
     "delete_crd": arguments.SPECIAL_RESOURCE["delete_crd"],
     "delete_definitions": arguments.SPECIAL_RESOURCE["delete_definitions"],
+    "delete_others": arguments.SPECIAL_RESOURCE["delete_others"],
     "status_file": _TEXT,
     "fleet_file": _TEXT,
     "strategy": _TEXT,

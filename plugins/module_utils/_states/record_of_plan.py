@@ -11,7 +11,8 @@ from typing import Any
 from .._cluster.api_objects.labels import state_of
 from .._json import Obj
 from .apply_plan import ApplyPlanner, Planned
-from .cleanup.ownership import gone_states
+from .cleanup.ownership import gone_states, was_kept
+from .preparation.prepare import Prepared
 from .record import adopted, record_spec
 
 Record = Mapping[str, Any]
@@ -26,7 +27,7 @@ def record_of_plan(planner: ApplyPlanner, record: Record | None, planned: Planne
         spec=prepared.spec,
         kinds=_kinds(planner, record, planned),
         namespaces=_namespaces(planner, record),
-        made=_made_namespaces(record, planned),
+        made=_made_namespaces(prepared, record, planned),
         adopted=adopted.after(adopted.read(record), planned.changes),
     )
 
@@ -55,10 +56,13 @@ def _namespaces(planner: ApplyPlanner, record: Record | None) -> set[str]:
     return found | {planner.desired.prepared.namespace, *record_spec.namespaces(record)}
 
 
-def _made_namespaces(record: Record | None, planned: Planned) -> set[str]:
-    """The namespaces that were not there before this recipe was enabled."""
-    created = [change.key for change in planned.changes if change.action == "create"]
-    return {
-        *record_spec.made_namespaces(record),
-        *(key.name for key in created if key.kind == "Namespace"),
+def _made_namespaces(prepared: Prepared, record: Record | None, planned: Planned) -> set[str]:
+    """The namespaces that were not there before this recipe was enabled, or that disabling it had to
+    leave."""
+    made = {
+        change.key.name
+        for change in planned.changes
+        if change.key.kind == "Namespace"
+        and (change.action == "create" or was_kept(change.before or {}, prepared.applyset_id))
     }
+    return {*record_spec.made_namespaces(record), *made}

@@ -358,6 +358,10 @@ def removed_without_a_trace(site: Site) -> None:
     status = {"status": {"nodes": "1/1", "conditions": [{**ready, **moment}]}}
     place = "/apis/intel.com/v1alpha1/namespaces/default/rmdworkloads/left/status"
     site.cluster.api.patch(place, status)
+    # The certificates of somebody else keep the namespace until they are taken away.
+    kept = site.runner.play("disable", hardware_enablement_recipe="intel-rmd").check()
+    assert "what others have made: Secret intel-rmd/ours;" in kept.output, kept.output
+    site.cluster.kubectl("delete", "secret", "ours", "-n", NAMESPACE)
     site.runner.play("disable", hardware_enablement_recipe="intel-rmd").check()
     left = site.get("rmdworkload", "left", "default")
     assert left["metadata"].get("finalizers") is None

@@ -115,6 +115,24 @@ def test_a_role_in_the_namespace_and_names_for_the_rest() -> None:
     assert not allowed(wide, "", "namespaces", "delete", "nvidia-gpu")
 
 
+def test_who_removes_a_namespace_may_see_what_is_in_it() -> None:
+    made = rights("nvidia-gpu", scope="cluster")
+    runner, viewer = (of(made, "ClusterRole", role=role) for role in ("runner", "viewer"))
+    assert allowed(runner, "", "namespaces", "delete")
+    assert allowed(runner, "", "secrets", "list")
+    assert allowed(runner, "apps", "*", "list")
+    assert allowed(viewer, "apps", "*", "list")
+    assert not allowed(viewer, "", "secrets", "list")
+    # All kinds of one group, never those of all groups; and nothing but lists.
+    assert not [rule for rule in runner if "*" in rule["apiGroups"]]
+    assert {*()}.union(*(rule["verbs"] for rule in runner if "*" in rule["resources"])) == {"list"}
+    # Where no run removes namespaces, nobody needs that.
+    for kind, namespace in (("ClusterRole", None), ("Role", "nvidia-gpu")):
+        found = of(rights("nvidia-gpu"), kind, namespace)
+        assert not [rule for rule in found if "*" in rule["resources"]]
+        assert not allowed(found, "", "secrets", "list")
+
+
 def test_options_decide() -> None:
     assert not allowed(of(rights("nvidia-gpu"), "Role", "nvidia-gpu"), "batch", "jobs", "create")
     built = rights(
@@ -280,3 +298,16 @@ def test_what_does_not_go_together_is_refused() -> None:
         rights_core.run(
             RecipeRightsRequest(["mistakes"], bundles=bundles, wanted=WantedRoles("cluster")), TYPES
         )
+
+
+def test_who_removes_a_definition_may_see_whose_objects_go_with_it() -> None:
+    names = {"kind": "Card", "plural": "cards"}
+    crd = {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": "cards.example.com"},
+        "spec": {"group": "example.com", "names": names, "versions": [{"name": "v1"}]},
+    }
+    found = list(object_rights([Made(crd, per_group=False)], TYPES, "ns"))
+    (right,) = (right for right in found if right.group == "example.com")
+    assert right == Right("example.com", ("cards",), ("list",), CLUSTER, read_only=("list",))

@@ -21,7 +21,8 @@ from ..._proofs.proof import Proof
 from ..._recipes.checking.api_types import ApiTypes
 from ..._recipes.checking.made import Made
 from ..._recipes.loading.recipe import Recipe, State
-from ..._states import priority_classes, special_resource
+from ..._states import priority_classes, resource_removal
+from ..._states.cleanup import foreign_objects
 from ..._states.inventory import node_hosts
 from ..._states.on_nodes import claiming_pods, holders, node_patches
 from ..._states.preparation import discover, foreign, platform, runtime_facts
@@ -44,7 +45,8 @@ _ENGINE = (
     foreign,
     holders,
     priority_classes,
-    special_resource,
+    resource_removal,
+    foreign_objects,
     node_hosts,
     upgrade_survey,
     cluster_watch,

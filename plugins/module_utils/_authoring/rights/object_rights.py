@@ -10,6 +10,7 @@ from typing import Any
 
 from ..._cluster.api_client.rights import CLUSTER, OPERANDS, READ, WRITE, Right
 from ..._cluster.api_objects.kinds import plural_of
+from ..._cluster.definitions import kinds_in
 from ..._recipes.checking.api_types import ApiTypes
 from ..._recipes.checking.made import Made
 
@@ -45,6 +46,10 @@ def _rights_of(made: Made, types: ApiTypes, namespace: str, own_roles: set[str])
         yield Right(group, ("routes/custom-host",), ("create", "patch"), scope)
     if group == _RBAC:
         yield from _granted(manifest, scope, own_roles)
+    if kind == "CustomResourceDefinition":
+        # Who removes it has to see whose objects would go with it.
+        for brought in kinds_in(manifest):
+            yield Right(brought.group, (brought.plural,), ("list",), CLUSTER, read_only=("list",))
 
 
 def _granted(manifest: Mapping[str, Any], scope: str, own_roles: set[str]) -> Iterator[Right]:

@@ -103,10 +103,12 @@ def rules(rights: Iterable[Right]) -> list[Obj]:
         for resource in right.resources:
             for name in right.names or ("",):
                 verbs[right.group, resource, (name,) if name else ()] |= set(right.verbs)
-    # What may be done to all objects of a kind need not be said of one.
+    # What may be done to all objects of a kind need not be said of one, nor a kind be named of which
+    # nothing else may be done than of all kinds of its group.
     needed = {
         key: found - (verbs.get((*key[:2], ()), set()) if key[2] else set())
         for key, found in verbs.items()
+        if key[1] == "*" or not found <= verbs.get((key[0], "*", ()), set())
     }
     return _merged(needed)
 

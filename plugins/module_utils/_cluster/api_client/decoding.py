@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
@@ -24,6 +24,11 @@ from ..api_objects.object_shapes import METADATA, kept_of, misfit, named, named_
 JSON = "application/json"
 # Of a list that is read or removed; without this the API server tells all of each object.
 METADATA_ALONE = f"{JSON};as=PartialObjectMetadataList;v=v1;g=meta.k8s.io"
+# All kinds of all groups in one answer (KEP-3352), by the version of its own form that is served.
+ALL_KINDS = ",".join(
+    f"{JSON};g=apidiscovery.k8s.io;v={version};as=APIGroupDiscoveryList"
+    for version in ("v2", "v2beta1")
+)
 
 EVENT_TYPES = frozenset({"ADDED", "MODIFIED", "DELETED", "BOOKMARK", "ERROR"})
 _WORDS = 80
@@ -35,6 +40,28 @@ _INVISIBLE = re.compile(
 )
 _LIST = {"kind": str, "metadata": {"continue": str, "resourceVersion": str}, "items": list}
 _KINDS = {"resources!": [{"kind!": str, "name!": str, "namespaced": bool}]}
+_DISCOVERY = {
+    "kind!": str,
+    "items": [
+        {
+            "metadata": {"name": str},
+            "versions": [
+                {
+                    "version!": str,
+                    "freshness": str,
+                    "resources": [
+                        {
+                            "resource!": str,
+                            "responseKind": {"kind": str},
+                            "scope": str,
+                            "verbs": [str],
+                        }
+                    ],
+                }
+            ],
+        }
+    ],
+}
 _VERSION = {"gitVersion": str, "major!": str, "minor": str}
 _REVIEW = {"status!": {"allowed!": bool}}
 # With status 200, of a container that the runtime has removed meanwhile (GetContainerLogs in
@@ -131,6 +158,31 @@ def read_kinds(api_version: str, answer: ApiResponse) -> dict[str, Kind]:
         for entry in found["resources"]
         if "/" not in entry["name"]
     }
+
+
+def read_namespaced(answer: ApiResponse, verbs: Set[str]) -> tuple[list[Kind], list[str]]:
+    """The kinds of all groups that live in a namespace and allow all these verbs, each in the version
+    that its group prefers; and the group-versions that do not answer at the moment."""
+    found = _fit(read_json(answer), _DISCOVERY)
+    if found["kind"] != "APIGroupDiscoveryList":
+        raise DecodingError("the kinds of all groups are due")
+    kinds: dict[tuple[str, str], Kind] = {}
+    silent = []
+    for group in found.get("items") or []:
+        name = (group.get("metadata") or {}).get("name") or ""
+        for version in group.get("versions") or []:
+            if version.get("freshness") == "Stale":
+                silent.append(f"{name}/{version['version']}")
+            for kind in _namespaced(name, version, verbs):
+                kinds.setdefault((name, kind.plural), kind)
+    return list(kinds.values()), silent
+
+
+def _namespaced(group: str, version: Mapping[str, Any], verbs: Set[str]) -> Iterator[Kind]:
+    for each in version.get("resources") or []:
+        if each.get("scope") == "Namespaced" and verbs <= set(each.get("verbs") or ()):
+            kind = str((each.get("responseKind") or {}).get("kind") or "")
+            yield Kind(group, version["version"], kind, each["resource"], namespaced=True)
 
 
 def read_version(answer: ApiResponse) -> Obj:

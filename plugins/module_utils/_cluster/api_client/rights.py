@@ -13,9 +13,9 @@ WRITE = ("create", "patch", "delete")
 
 # Stands for the name of the recipe among names.
 OF_RECIPE = "<recipe>"
-# Where a right counts: the whole cluster, the namespace of the recipe's objects, or that of the
-# locks.
-CLUSTER, OPERANDS, LOCKS = "cluster", "operands", "locks"
+# Where a right counts: the whole cluster, the namespace of the recipe's objects, that of the locks,
+# or namespaces that runs make and remove.
+CLUSTER, OPERANDS, LOCKS, MADE = "cluster", "operands", "locks", "made"
 
 
 @dataclass(frozen=True)

@@ -27,6 +27,10 @@ VALIDATOR_LABEL = f"{DOMAIN}/validator"
 # that go when it is their node's turn; its value is the recipe.
 TAKEN_OVER_LABEL = f"{DOMAIN}/taken-over"
 
+# On a namespace that enabling had made and that disabling has left, for what others have in it; its
+# value is the special resource.
+KEPT_ANNOTATION = f"{DOMAIN}/kept"
+
 # ApplySet names:
 # https://github.com/kubernetes/enhancements/tree/master/keps/sig-cli/3659-kubectl-apply-prune
 PART_OF_LABEL = "applyset.kubernetes.io/part-of"

@@ -10,12 +10,19 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from ..._cluster.api_client.client import Client
-from ..._cluster.api_objects.labels import PART_OF_LABEL, STATE_LABEL
+from ..._cluster.api_objects.labels import KEPT_ANNOTATION, PART_OF_LABEL, STATE_LABEL
 from ..._cluster.api_objects.objects import ObjectKey
 from ..._cluster.applyset import owned
-from ..._json import Obj
+from ..._json import Obj, part
 from ..preparation.prepare import Prepared
 from ..record import record_spec
+
+
+def was_kept(namespace: Mapping[str, Any], applyset_id: str) -> bool:
+    """Whether enabling had made a namespace, and disabling has left it for what others have in it."""
+    labels = part(namespace, "metadata", "labels")
+    is_ours = labels.get(PART_OF_LABEL) == applyset_id
+    return is_ours and KEPT_ANNOTATION in part(namespace, "metadata", "annotations")
 
 
 def gone_states(

@@ -58,21 +58,23 @@ def report_removal(
     restored: Sequence[ObjectKey],
     nodes: Sequence[str] = (),
     kept: Sequence[KeepReason] = (),
+    lost: Sequence[ObjectKey] = (),
     *,
     would: bool,
     named: bool,
 ) -> list[str]:
     """A removal in a few lines; none where nothing was removed. nodes: those that carried our
-    labels. named: whether to name each object."""
+    labels. lost: what others had made and what went with the rest. named: whether to name each
+    object."""
     remove, put = ("would remove", "would put") if would else ("removed", "put")
     lines = []
     if removed:
-        few = len(removed) <= _FEW
-        what = ", ".join(map(str, removed)) if few else count_kinds(removed)
-        lines.append(f"{remove} {what}")
-        lines += [f"  - {key}" for key in removed] if named and not few else []
+        lines += _report_objects(remove, removed, named=named)
     if nodes:
         lines.append(f"{remove} our labels and annotations of {count_nodes(nodes)}")
+    if lost:
+        most = len(lost) if named else _FEW
+        lines.append(f"{remove} with it what others had made: {name_some(map(str, lost), most)}")
     if restored:
         lines.append(f"{put} back as it was before: {name_some(map(str, restored))}")
     if lines and kept:
@@ -81,6 +83,13 @@ def report_removal(
             "stays: the labels of Node Feature Discovery on nodes, which are not ours",
         ]
     return lines
+
+
+def _report_objects(remove: str, removed: Sequence[ObjectKey], *, named: bool) -> list[str]:
+    few = len(removed) <= _FEW
+    what = ", ".join(map(str, removed)) if few else count_kinds(removed)
+    each = [f"  - {key}" for key in removed] if named and not few else []
+    return [f"{remove} {what}", *each]
 
 
 def _namespaces(
@@ -95,7 +104,7 @@ def _namespaces(
         KeepReason(
             ObjectKey("v1", "Namespace", "", name),
             "which was there before",
-            f"kubectl delete namespace {name}",
+            f"see what is in it, then kubectl delete namespace {name}",
         )
         for name in sorted(names)
         if client.get(kind, name) is not None

@@ -131,9 +131,10 @@ def _carry_out(
     say = WaitProgress(context)
     deadline = time.monotonic() + timeout_s
     going = [change.key for change in removal.gone]
+    uids = {key: removal.live[key]["metadata"]["uid"] for key in going}
     for stage in removal_stages(going, removal.live, prepared.recipe):
         left_s = max(deadline - time.monotonic(), 0)
-        delete_and_wait(client, stage, timeout=left_s, guard=guard.before_write, say=say)
+        delete_and_wait(client, stage, timeout=left_s, guard=guard.before_write, say=say, uids=uids)
     execute(client, removal.restored, guard=guard.before_write)
 
 

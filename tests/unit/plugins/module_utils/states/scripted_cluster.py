@@ -39,6 +39,7 @@ Answer = tuple[int, dict[str, str], Any]
 
 _BUILTIN = (
     *(("v1", kind) for kind in ("ConfigMap", "Namespace", "Node", "Pod", "Secret", "Service")),
+    *(("v1", kind) for kind in ("Event", "ServiceAccount")),
     *(("apps/v1", kind) for kind in ("ControllerRevision", "DaemonSet", "Deployment")),
     *(
         ("batch/v1", "Job"),
@@ -189,6 +190,8 @@ class ScriptedCluster:
                 return _served(kind)
         if asked.path == "/version":
             return 200, {}, {"major": "1", "minor": "36", "gitVersion": "v1.36.2"}
+        if asked.path in ("/api", "/apis"):
+            return 200, {}, _all_kinds(core=asked.path == "/api")
         request = _Request.of(asked)
         if not request.plural:
             return refusal(404, "NotFound", "not here")
@@ -304,6 +307,25 @@ def _served(kind: Kind) -> Answer:
     resource = {"name": kind.plural, "kind": kind.kind, "namespaced": False, "verbs": ["get"]}
     listed = {"groupVersion": kind.api_version, "resources": [resource]}
     return 200, {}, {"kind": "APIResourceList", **listed}
+
+
+def _all_kinds(*, core: bool) -> Obj:
+    """The kinds that the cluster knows, as aggregated discovery tells them."""
+    groups: dict[tuple[str, str], list[Obj]] = defaultdict(list)
+    for kind in KINDS.values():
+        if (kind.group == "") == core:
+            resource = {
+                "resource": kind.plural,
+                "responseKind": {"kind": kind.kind},
+                "scope": "Namespaced" if kind.namespaced else "Cluster",
+                "verbs": ["delete", "get", "list"],
+            }
+            groups[kind.group, kind.version].append(resource)
+    items = [
+        {"metadata": {"name": group}, "versions": [{"version": version, "resources": found}]}
+        for (group, version), found in groups.items()
+    ]
+    return {"kind": "APIGroupDiscoveryList", "items": items}
 
 
 def _merge(into: Obj, patch: Mapping[str, Any]) -> None:
