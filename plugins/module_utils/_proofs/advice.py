@@ -51,6 +51,10 @@ OF_STATES: Mapping[str, Reason] = {
         "the kubelet does not answer; `unknown`", "bring the node back, then run again"
     ),
     "NotLooked": UNDER_WAY,
+    "OddNode": Reason(
+        "a kernel, operating system, architecture or runtime that cannot be one is told of the node; `unknown`",
+        "look at nodeInfo and the NFD labels of the node, and at who writes them",
+    ),
     "Upgrading": Reason(
         "the node's driver is exchanged, and nothing is proven there meanwhile; the sentence says what is waited for",
         WAIT,

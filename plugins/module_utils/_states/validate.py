@@ -183,6 +183,7 @@ def _loop(
                 failure_grace=float(request.failure_grace),
                 timeout=float(request.timeout) if request.timeout is not None else None,
                 by_nodes=desired.prepared.by_nodes,
+                facets=desired.prepared.facets,
             ),
             grouping=desired.discovery.grouping,
             complete={plan.name for plan in plans} >= {plan.name for plan in desired.plans},

@@ -5,13 +5,13 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timezone
 from typing import Any
 
 from ..._http.retries import retry_after_s, wish
+from ..._json import JsonError, parse_json
 from .api_errors import (
     AlreadyExists,
     ApiError,
@@ -63,8 +63,8 @@ def error_from_answer(
     may have given it."""
     status = answer.status
     try:
-        found = json.loads(answer.body)
-    except (ValueError, RecursionError):
+        found = parse_json(answer.body)
+    except JsonError:
         found = None
     if not isinstance(found, dict) or found.get("kind") != "Status":
         no_status = status in _MEANINGFUL and answer.body.strip() != _NO_PAGE

@@ -66,6 +66,15 @@ def parse_foreign(text: str, source: str) -> tuple[list[Any], list[DoubledKey]]:
     return _Reader(source, len(text), doubled).values(_nodes(text, source)), doubled
 
 
+def parse_one(text: str, source: str) -> Any:
+    """The one document of a text of others, as parse_foreign() gives it; None for an empty text.
+    Raises InvalidInput, also where there are several."""
+    found, _doubled = parse_foreign(text, source)
+    if len(found) > 1:
+        raise InvalidInput("this is not one document of YAML", where=source)
+    return found[0] if found else None
+
+
 def lines_of(text: str, source: str, *, foreign: bool = False) -> list[tuple[Any, Lines]]:
     """The documents of a text as parse(), or parse_foreign(), gives them, each with the line (from 1)
     of everything in it, by its path.

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from functools import partial
@@ -21,7 +21,7 @@ from ..._errors import InvalidInput
 from ..._json import part
 from ..._nodes.discovery import Discovery
 from ..._nodes.grouping import Grouping
-from ..._nodes.groups import NodeGroup, normal
+from ..._nodes.groups import NodeGroup, normal, odd_fact
 from ..._nodes.pools import NodePool, parse_pools
 from ..._nodes.taints import Taint
 from ..._recipes.device_access import device_access
@@ -117,9 +117,14 @@ class Prepared:
         )
 
     @property
+    def facets(self) -> frozenset[str]:
+        """By what any state's objects differ from node to node."""
+        return frozenset(facet for state in self.recipe.states.values() for facet in state.per)
+
+    @property
     def grouping(self) -> Grouping:
         """By what nodes are told apart; pools that are MachineConfigPools have yet to be looked up."""
-        facets = {"kernel"}.union(*(state.per for state in self.recipe.states.values()))
+        facets = self.facets | {"kernel"}
         return Grouping(
             finest=normal(tuple(facets)),
             pools=self.pools,
@@ -278,7 +283,7 @@ def render_facts(
     return RenderFacts(
         namespace=prepared.namespace,
         options=prepared.options,
-        groups=discovery.node_groups,
+        groups=_plausible(discovery.node_groups, prepared.facets),
         cluster=cluster,
         api=ClusterApi(partial(serves, client), partial(namespaced, client)),
         images=images,
@@ -296,6 +301,12 @@ def render_facts(
             record_spec.made_namespaces(prepared.record),
         ),
     )
+
+
+def _plausible(groups: Sequence[NodeGroup], facets: Set[str]) -> Sequence[NodeGroup]:
+    """The groups that something can be rendered for. One node with a fact that cannot be true costs
+    the others nothing; where all nodes have such, whoever renders says so."""
+    return [group for group in groups if not odd_fact(group, facets)] or groups
 
 
 def serves(client: Client, api: str) -> bool:

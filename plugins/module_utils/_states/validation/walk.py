@@ -12,6 +12,7 @@ from functools import partial
 
 from ..._cluster.api_objects.labels import AGENT_CONFIGURATION, fact_label
 from ..._nodes.facts import NodeFacts
+from ..._nodes.groups import odd_fact
 from ..._proofs.catalog import KINDS
 from ..._proofs.declaration import Scope
 from ..._proofs.evaluation import Observation, ProofTarget, ProofView, Siblings
@@ -29,13 +30,15 @@ RESTART_TEXT = "the driver changed; its pod keeps running the version before unt
 @dataclass(frozen=True)
 class WalkSettings:
     """What a person may set: times in seconds; timeout overrides the states' own where it is given.
-    by_nodes: whether nodes say themselves what is proven on them."""
+    by_nodes: whether nodes say themselves what is proven on them. facets: by what objects differ from
+    node to node."""
 
     recipe: str
     namespace: str
     failure_grace: float = 30.0
     timeout: float | None = None
     by_nodes: bool = False
+    facets: frozenset[str] = frozenset({"kernel"})
 
 
 class Walker:
@@ -205,6 +208,9 @@ class Walker:
                 "the node's agent is about to leave, and its labels with it; they are put back then"
             )
             return Verdict(Outcome.PENDING, "NodeAgentLeaves", text)
+        if group not in plan.groups.hashes and (odd := odd_fact(node, self.settings.facets)):
+            text = f"nothing is deployed for the node, since its {odd}"
+            return Verdict(Outcome.BLOCKED, "OddNode", text)
         if group not in plan.groups.hashes:
             # Nothing was rendered for it: without this, a state without objects there would count
             # as proven.
