@@ -31,7 +31,7 @@ _FACTS = {
 }
 # What such a fact looks like: kubelets and labels tell it, and it becomes part of names, images and
 # build arguments.
-LOOKS = {
+FORMS = {
     "kernel": re.compile(r"[A-Za-z0-9][A-Za-z0-9._+~:@-]{0,127}"),
     "os_id": re.compile(r"[A-Za-z0-9._+~-]{0,64}"),
     "os_version": re.compile(r"[A-Za-z0-9._+~-]{0,64}"),
@@ -59,9 +59,9 @@ def normal(per: Sequence[str]) -> tuple[str, ...]:
 def odd_fact(facts: Any, per: Iterable[str] = FACETS) -> str:
     """Which fact of a node, or of a group, that counts for these facets cannot be true, in half a
     sentence; "" for none."""
-    for name in dict.fromkeys(name for facet in per for name in _FACTS[facet] if name in LOOKS):
+    for name in dict.fromkeys(name for facet in per for name in _FACTS[facet] if name in FORMS):
         value = str(getattr(facts, name))
-        if not LOOKS[name].fullmatch(value):
+        if not FORMS[name].fullmatch(value):
             shown = ascii(value if len(value) <= _SHOWN else f"{value[:_SHOWN]}...")
             return f"{name.replace('_', ' ')} is told as {shown}, which does not look like one"
     return ""

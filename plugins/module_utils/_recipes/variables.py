@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, NoReturn
 
 from .._errors import InvalidInput
-from .._nodes.groups import DEFAULT, LOOKS, NodeGroup
+from .._nodes.groups import DEFAULT, FORMS, NodeGroup
 from .loading.lookups import is_looked_up
 from .loading.recipe import Recipe, State
 from .templates.render_facts import RenderFacts
@@ -121,11 +121,11 @@ def group_variables(group: NodeGroup, facts: RenderFacts) -> dict[str, Any]:
         _checked_fact("driver_toolkit.image", image, _NO_IMAGE, group)
         variables["driver_toolkit"] = Facts("driver_toolkit", {"image": image})
     if per & {"kernel", "arch"}:
-        variables["arch"] = _checked_fact("arch", group.arch, LOOKS["arch"], group)
+        variables["arch"] = _checked_fact("arch", group.arch, FORMS["arch"], group)
     if "runtime" in per:
-        name = _checked_fact("runtime.name", group.runtime, LOOKS["runtime"], group)
+        name = _checked_fact("runtime.name", group.runtime, FORMS["runtime"], group)
         major = int(
-            _checked_fact("runtime.major", group.runtime_major, LOOKS["runtime_major"], group)
+            _checked_fact("runtime.major", group.runtime_major, FORMS["runtime_major"], group)
         )
         variables["runtime"] = Facts("runtime", {"name": name, "major": major})
     if "driver" in per:
@@ -140,7 +140,7 @@ def group_names(group: NodeGroup) -> dict[str, Any]:
 
 
 def _kernel(group: NodeGroup) -> Facts:
-    _checked_fact("kernel", group.kernel, LOOKS["kernel"], group)
+    _checked_fact("kernel", group.kernel, FORMS["kernel"], group)
     version = re.match(r"(\d+)\.(\d+)", group.kernel)
     kernel = {
         "raw": group.kernel,
@@ -155,7 +155,7 @@ def _kernel(group: NodeGroup) -> Facts:
 
 def _system(group: NodeGroup) -> Facts:
     for fact in ("os_id", "os_version", "os_build"):
-        _checked_fact(fact.replace("_", "."), getattr(group, fact), LOOKS[fact], group)
+        _checked_fact(fact.replace("_", "."), getattr(group, fact), FORMS[fact], group)
     major = group.os_version.split(".")[0]
     return Facts(
         "os",

@@ -25,7 +25,7 @@ from .later_changes import LaterChanges
 from .on_nodes.holders import find_holders
 from .on_nodes.strays import MembershipRequest
 from .preparation.image_facts import ImageRequest
-from .preparation.prepare import StateChoice, choose, prepare
+from .preparation.prepare import StateChoice, choose, prepare, tell_edited
 from .preparation.recipe_request import RecipeRequest
 from .proof_report import complete_report, make_report, result_of
 from .proof_request import ProofRequest
@@ -57,6 +57,8 @@ def run(request: StateValidateRequest, context: RunContext) -> Obj:
     Ansible wants them."""
     client = connect(request.connection)
     prepared = prepare(request.given, context, client)
+    if request.proving.show and not request.proving.wait:
+        tell_edited(prepared, context)
     chosen = choose(prepared.recipe, request.choice.states, request.choice.role)
     desired = Desired(client, prepared, request.membership, request.images, context.clock)
     guard = Guard(client, prepared.recipe.name, context)

@@ -18,7 +18,7 @@ from ..._cluster.api_client.client import Client
 from ..._cluster.api_objects.labels import KERNEL, RUNTIME, SYSTEM, fact_label
 from ..._cluster.applyset import applyset_id
 from ..._errors import InvalidInput
-from ..._json import part
+from ..._json import Obj, part
 from ..._nodes.discovery import Discovery
 from ..._nodes.grouping import Grouping
 from ..._nodes.groups import NodeGroup, normal, odd_fact
@@ -96,6 +96,23 @@ class Prepared:
         moved = bool(recorded) and before != now
         places = f"recipe: {before or _COLLECTION} -> {now or _COLLECTION}"
         return (*([places] if moved else ()), *self.intent.differences)
+
+    @property
+    def edited(self) -> str:
+        """Who has changed what the record asks for since a run has found that to be so, in words; ""
+        for nobody."""
+        metadata, status = part(self.record or {}, "metadata"), part(self.record or {}, "status")
+        seen = status.get("observedGeneration")
+        if not seen or seen == metadata.get("generation"):
+            return ""
+        writers = [
+            entry
+            for entry in metadata.get("managedFields") or ()
+            if not entry.get("subresource") and "f:spec" in (entry.get("fieldsV1") or {})
+        ]
+        last: Obj = max(writers, key=lambda entry: str(entry.get("time")), default={})
+        manager = str(last.get("manager") or "somebody")
+        return f"{manager} at {last['time']}" if last.get("time") else manager
 
     @property
     def selector(self) -> Sequence[Mapping[str, str | None]]:
@@ -213,11 +230,22 @@ def _with_options(recipe: Recipe, intent: Intent) -> Recipe:
 
 
 def tell_differences(prepared: Prepared, context: RunContext) -> None:
-    """Say what this run changes about what was asked for before; the task that looks at the cluster
-    first does."""
+    """Say what this run changes about what was asked for before, and who else has changed that; the
+    task that looks at the cluster first does."""
+    tell_edited(prepared, context)
     if prepared.differences:
         context.notice(
             f"{prepared.recipe.name} differs from its record: {'; '.join(prepared.differences)}"
+        )
+
+
+def tell_edited(prepared: Prepared, context: RunContext) -> None:
+    """Say that the record asks for something else than a run has made so."""
+    if prepared.edited:
+        name = prepared.recipe.name
+        context.notice(
+            f"SpecialResource {name} was changed since the last run, by {prepared.edited}; what it asks for is"
+            " in force once enable has run"
         )
 
 

@@ -208,12 +208,12 @@ class Walker:
                 "the node's agent is about to leave, and its labels with it; they are put back then"
             )
             return Verdict(Outcome.PENDING, "NodeAgentLeaves", text)
-        if group not in plan.groups.hashes and (odd := odd_fact(node, self.settings.facets)):
-            text = f"nothing is deployed for the node, since its {odd}"
-            return Verdict(Outcome.BLOCKED, "OddNode", text)
         if group not in plan.groups.hashes:
             # Nothing was rendered for it: without this, a state without objects there would count
             # as proven.
+            if odd := odd_fact(node, self.settings.facets):
+                text = f"nothing is deployed for the node, since its {odd}"
+                return Verdict(Outcome.BLOCKED, "OddNode", text)
             text = (
                 "its kernel, pool or container runtime appeared during this run, and nothing was deployed for it yet"
                 f" (group {group})"
