@@ -49,7 +49,7 @@ def retry_after_s(header: str, now: datetime.datetime) -> float:
         return 0.0
 
 
-def wish(asked_s: float) -> str:
+def asked_in_words(asked_s: float) -> str:
     """What a refusal says of the time that the server asks for, "" where it asks for none."""
     if not asked_s:
         return ""

@@ -16,7 +16,7 @@ from typing import BinaryIO
 from .._errors import InvalidInput
 from .._http.http_failure import FailureKind, HttpError
 from .._http.http_pool import READ_S, HttpPool, HttpRequest, HttpResponse
-from .._http.retries import may_pass, pause_before, retry_after_s, wish
+from .._http.retries import asked_in_words, may_pass, pause_before, retry_after_s
 from .._http.tls_context import system_context
 from .policy import RegistryPolicy, Trust
 from .registry_errors import (
@@ -153,7 +153,7 @@ def refusal(request: HttpRequest, answer: HttpResponse) -> RegistryError:
     kind, todo = _KINDS.get(status, (RegistryError, ""))
     if status >= 500:
         kind, todo = ServerError, "see whether the registry is healthy, then run again"
-    why = message(answer) + (wish(_asked_s(answer)) if status == 429 else "")
+    why = message(answer) + (asked_in_words(_asked_s(answer)) if status == 429 else "")
     return kind(
         f"Cannot {request.task}",
         where=request.host,

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timezone
 from typing import Any
 
-from ..._http.retries import retry_after_s, wish
+from ..._http.retries import asked_in_words, retry_after_s
 from ..._json import JsonError, parse_json
 from .api_errors import (
     AlreadyExists,
@@ -95,7 +95,7 @@ def error_from_status(
     return kind(
         f"Cannot {verb} {target}",
         where=where,
-        why=_cut(" ".join(why.split())) + wish(asked_s),
+        why=_cut(" ".join(why.split())) + asked_in_words(asked_s),
         todo=_advice(kind, status, why),
         request=RequestFailure(status, causes, fate, asked_s),
     )
