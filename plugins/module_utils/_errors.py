@@ -40,8 +40,12 @@ class EnablementError(Exception):
 
 
 def _part(text: str) -> str:
-    """A part of a sentence: one line, not too long, and without the end of one."""
-    line = " ".join(text.splitlines())
+    """A part of a sentence: one line, not too long, without the end of one, and without what could
+    move a terminal's cursor: some of it comes from clusters."""
+    line = "".join(
+        letter if letter.isprintable() else " " if letter.isspace() else "\ufffd"
+        for letter in " ".join(text.splitlines())
+    )
     return (line if len(line) <= LONGEST_PART else f"{line[:LONGEST_PART]}…").strip(_ENDS)
 
 

@@ -8,15 +8,17 @@ from __future__ import annotations
 
 from datetime import datetime, timezone
 
+_LAST = datetime(9999, 12, 31, tzinfo=timezone.utc).timestamp()
+
 
 def seconds(text: str | None) -> float | None:
     """A timestamp as seconds since the epoch; None for what is none, also where it names no
     offset from UTC."""
     try:
         moment = datetime.fromisoformat((text or "").replace("Z", "+00:00"))
-    except ValueError:
+        return moment.timestamp() if moment.tzinfo else None
+    except (ValueError, OverflowError):
         return None
-    return moment.timestamp() if moment.tzinfo else None
 
 
 def timestamp(moment: float) -> str:
@@ -30,4 +32,5 @@ def micro_timestamp(moment: float) -> str:
 
 
 def _utc(moment: float) -> datetime:
-    return datetime.fromtimestamp(moment, tz=timezone.utc)
+    """Whoever adds to a moment that somebody else has written may come to a year of five digits."""
+    return datetime.fromtimestamp(min(moment, _LAST), tz=timezone.utc)

@@ -218,7 +218,7 @@ class InProcessAction(ActionBase):  # type: ignore[misc]
             progress=screen.line,
             terminal=screen.terminal(),
             notice=screen.plain if self.OF_ALL_HOSTS else screen.line,
-            warning=lambda text: display.warning(str(masked(text, secrets))),
+            warning=lambda text: display.warning(screen.clean(text)),
             secrets=secrets,
         )
         return self.TASK.run(checked.validated_parameters, context)

@@ -214,6 +214,10 @@ def test_a_recipe_is_found_to_be_sound_without_a_cluster(name: str) -> None:
         ),
         ("missing-subchart", "Chart.yaml: an error occurred while checking"),
         ("changes-each-time", "templates/0000-a.yaml:7: the function randAlphaNum"),
+        (
+            "changes-unlisted",
+            "templates/0000-a.yaml: line 6 of what it renders to is another one each time",
+        ),
         ("one-name-for-all-kernels", "templates/0000-a.yaml:7: ConfigMap a is not the same for"),
         ("templated-hook", "templates/0000-a.yaml: the hook pre-install of ConfigMap a"),
         ("unknown-field", "0000-a.yaml:7: there is no field .KernelFulVersion"),

@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.cluster import Cluster
+from tests.cluster import Cluster, ClusterError
 from tests.cluster.simulation.faults import clear_faults, set_fault
 from tests.gates.place import Place
 from tests.integration.conftest import grant
@@ -323,6 +323,34 @@ def test_what_changed_options_ask_rights_for_and_say(cluster: Cluster, runner: R
     assert played.output.index(said) < played.output.index("TASK [hardware.enablement.enable : ")
     runner.play("enable", **RECIPE, hardware_enablement_options={}).check()
     assert daemonsets(cluster)["plugin"] == "plugin:1.0"
+
+
+@pytest.mark.usefixtures("enabled")
+def test_what_somebody_else_writes_into_the_record_is_said_and_dropped_once(
+    cluster: Cluster, runner: Runner
+) -> None:
+    runner.play("enable", **RECIPE, hardware_enablement_options={}).check()
+    spec = ("get", "specialresource", "two-states", "-o", "jsonpath={.spec}")
+    before = json.loads(cluster.kubectl(*spec))
+    written = ("patch", "specialresource", "two-states", "--type=merge", "-p")
+    cluster.kubectl(*written, json.dumps({"spec": {"options": {"plugin_version": "9.0"}}}))
+    said = "SpecialResource two-states was changed since the last run, by kubectl-patch"
+    assert said in runner.play("status", **RECIPE).output
+    pool = {"name": "theirs", "selector": {"matchLabels": {"no": "node"}}, "options": {}}
+    patch = {"options": {"unheard_of": {"a": [1]}}, "pools": [pool]}
+    cluster.kubectl(*written, json.dumps({"spec": patch}))
+    assert "unheard_of" in runner.play("status", **RECIPE).output
+    assert "unheard_of" in refused(runner, **RECIPE)
+    given = {"hardware_enablement_options": {}, "hardware_enablement_pools": []}
+    played = runner.play("enable", **RECIPE, **given).check()
+    assert 'unheard_of: {"a": [1]} -> no option of this recipe any more' in played.output
+    assert json.loads(cluster.kubectl(*spec)) == before
+    mark = cluster.mark()
+    runner.play("enable", **RECIPE, **given).unchanged()
+    assert runner.writes(mark) == []
+    for wrong in ({"namespace": "a/b"}, {"recipe": "../x"}, {"foundAs": "../../etc"}):
+        with pytest.raises(ClusterError, match="should match"):
+            cluster.kubectl(*written, json.dumps({"spec": wrong}))
 
 
 @pytest.mark.usefixtures("enabled")

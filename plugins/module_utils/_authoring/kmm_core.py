@@ -18,7 +18,7 @@ from .._operators.kmm_fields import fields_of, lost_labels
 from .._operators.kmm_image import lost_mounts
 from .._operators.kmm_module import API_VERSIONS, KIND, kernel_cases, modules_in
 from .._operators.kmm_recipe import recipe_files, recipe_name
-from .._operators.operator_info import read_documents
+from .._operators.resource_documents import read_documents
 from .._runs.context import RunContext
 from .._schema.requests import ParameterGroup
 from .new_core import make_recipe

@@ -6,7 +6,6 @@ credentials."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -14,6 +13,7 @@ from typing import Any, Optional
 
 from .._errors import InvalidInput
 from .._http.proxies import Proxies
+from .._json import parse_json
 from .._registry.credential_helpers import CredentialHelpers
 from .._registry.keyring import Keyring
 from .._registry.policy import RegistryMirror, RegistryPolicy, Trust
@@ -102,7 +102,7 @@ def read_config(path: str, secrets: set[str]) -> Keyring:
         return Keyring()
     try:
         text = Path(path).expanduser().read_text()
-        config = json.loads(text)
+        config = parse_json(text)
     except OSError as error:
         raise InvalidInput(
             "Cannot read registry_auth_file", where=path, why=str(error.strerror)

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import PurePosixPath
 
 from .._errors import InvalidInput
-from .._recipes.loading.recipe_archive import MOST_BYTES, unpack
+from .._recipes.loading.recipe_archive import ArchiveBudget, unpack
 from .._recipes.templates.documents import parse_foreign
 from .._schema.problems import suggest
 
@@ -19,32 +19,36 @@ DEEPEST = 4
 _PACKED = ".tgz"
 
 
-def chart_files(data: bytes, source: str, depth: int = 0) -> dict[str, str]:
-    """The texts of a packed chart by their path inside it; charts packed inside it are unpacked too.
+def chart_files(
+    data: bytes, source: str, depth: int = 0, budget: ArchiveBudget | None = None
+) -> dict[str, str]:
+    """The texts of a packed chart by their path inside it; charts packed inside it are unpacked too,
+    within the same budget.
 
     source is for messages. What is no text is left out. Raises InvalidInput for what is no archive
     of one chart, and where charts are too many or too large together.
     """
+    budget = budget or ArchiveBudget.whole()
     if depth > DEEPEST:
         raise _refused(source, f"charts are packed inside of each other more than {DEEPEST} deep")
-    files = unpack(data, source)
+    files = unpack(data, source, budget)
     folders = {path.partition("/")[0] for path in files}
     if len(folders) != 1 or f"{min(folders)}/{CHART_FILE}" not in files:
         raise _refused(source, f"it is no chart, which is one folder with a {CHART_FILE}")
     inside = {path.partition("/")[2]: content for path, content in files.items()}
-    found = texts_of(inside, source, depth)
-    if sum(map(len, found.values())) > MOST_BYTES:
-        raise _refused(source, f"it holds more than {MOST_BYTES} bytes")
-    return found
+    return texts_of(inside, source, depth, budget)
 
 
-def texts_of(files: Mapping[str, bytes], source: str, depth: int = 0) -> dict[str, str]:
+def texts_of(
+    files: Mapping[str, bytes], source: str, depth: int = 0, budget: ArchiveBudget | None = None
+) -> dict[str, str]:
     """The texts of a folder's files, in which packed charts of folders called charts are folders,
     too."""
+    budget = budget or ArchiveBudget.whole()
     found: dict[str, str] = {}
     for path, content in files.items():
         if is_subchart(path):
-            inner = chart_files(content, f"{source}, {path}", depth + 1)
+            inner = chart_files(content, f"{source}, {path}", depth + 1, budget)
             place = path.removesuffix(_PACKED)
             found.update({f"{place}/{each}": text for each, text in inner.items()})
             continue
@@ -65,8 +69,9 @@ def charts_among(
 ) -> tuple[dict[str, bytes], dict[str, dict[str, str]]]:
     """The files that are no packed charts, and name -> files of those charts that are, each in the
     wanted version, else its newest."""
+    budget = ArchiveBudget.whole()
     packed = {
-        path: chart_files(content, f"{source}, {path}")
+        path: chart_files(content, f"{source}, {path}", budget=budget)
         for path, content in files.items()
         if path.endswith(_PACKED) and not is_subchart(path)
     }

@@ -1,15 +1,18 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a chart renders to, file by file, for one set of values: helm is asked once for each."""
+"""What a chart renders to, file by file, for one set of values: helm is asked twice for each, and has
+to say the same."""
 
 from __future__ import annotations
 
 import json
 import re
 from collections.abc import Callable, Container, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import zip_longest
 from typing import Any
 
 from .._errors import InvalidInput
@@ -140,17 +143,35 @@ class ChartRendering:
             arguments += ["--kube-version", release.kubernetes]
         for api in release.apis:
             arguments += ["--api-versions", api]
-        text, error = self.helm(arguments, files)
+        # A function whose result differs each time may stand anywhere, also in a text that is made a
+        # template, or in what orders a mapping's keys: two renderings beside each other tell.
+        with ThreadPoolExecutor(1, thread_name_prefix="helm") as beside:
+            once_more = beside.submit(self.helm, arguments, files)
+            text, error = self.helm(arguments, files)
+            other, _error = once_more.result()
         if error and _NO_YAML in error:
             # With it, helm shows what it has rendered although that cannot be used.
             raise self._no_yaml(error, self.helm([*arguments, "--debug"], files)[0])
         if error:
             raise self._explained(error)
         known = {*self.named, *more}
-        return {
-            path.removeprefix(self.prefix): rendered
-            for path, rendered in _by_file(text, known).items()
-        }
+        found = _by_file(text, known)
+        self._refuse_differing(found, _by_file(other, known))
+        return {path.removeprefix(self.prefix): rendered for path, rendered in found.items()}
+
+    def _refuse_differing(self, one: Mapping[str, str], other: Mapping[str, str]) -> None:
+        """Raise TemplateError for a file that does not render to the same each time."""
+        for path in sorted(one.keys() | other.keys()):
+            lines = zip_longest(*(each.get(path, "").splitlines() for each in (one, other)))
+            at = next((number for number, (a, b) in enumerate(lines, 1) if a != b), 0)
+            if at:
+                file = path.removeprefix(self.prefix)
+                why = (
+                    f"line {at} of what it renders to is another one each time, so that each run would"
+                    " change the cluster; give the value in set"
+                )
+                where = f"{self.source}/{file}" if self.source else file
+                raise TemplateError(file, 0, where=where, why=why)
 
     def whole(
         self, release: HelmRelease, given: Mapping[str, Any], runtime: Mapping[str, Any], file: str

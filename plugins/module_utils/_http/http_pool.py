@@ -7,7 +7,6 @@ no retries."""
 from __future__ import annotations
 
 import contextlib
-import json
 import ssl
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -15,6 +14,7 @@ from typing import Any, BinaryIO, Union
 from urllib.parse import urlsplit
 
 from .._errors import InvalidInput
+from .._json import parse_json
 from .http_failure import FailureKind, HttpError, failure_of
 
 try:
@@ -63,7 +63,7 @@ class HttpResponse:
     def json(self) -> Any:
         """The body, or None where it is no JSON: many a refusal is plain text."""
         with contextlib.suppress(ValueError):
-            return json.loads(self.body)
+            return parse_json(self.body)
         return None
 
 

@@ -20,7 +20,7 @@ from .._builds.registry_policy import RegistryAccessRequest, given_policy, read_
 from .._charts.recipe_store import RecipeStore, folder_at
 from .._cluster.api_client.client import Client
 from .._errors import InvalidInput
-from .._recipes.loading.recipe_archive import MOST_BYTES, unpack
+from .._recipes.loading.recipe_archive import MOST_BYTES, ArchiveBudget, unpack
 from .._registry.image_client import Registries
 from .._registry.image_names import parse
 from .._schema.requests import make_request
@@ -98,6 +98,7 @@ def _artifact(place: str, registries: Callable[[], Registries]) -> TextStore:
             todo="push it, or correct recipe_dir",
         )
     files: dict[str, bytes] = {}
+    budget = ArchiveBudget.whole()
     for layer in layers:
-        files |= unpack(layer, place)
+        files |= unpack(layer, place, budget)
     return TextStore.of(place, reference.repository.rpartition("/")[2], files)

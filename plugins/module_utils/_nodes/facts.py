@@ -19,8 +19,11 @@ KERNEL = "feature.node.kubernetes.io/kernel-version.full"
 ARCH = "kubernetes.io/arch"
 
 _QUANTITY = re.compile(
-    r"^([+-]?[0-9.]+(?:[eE][+-]?[0-9]+)?)(m|u|n|k|M|G|T|P|E|Ki|Mi|Gi|Ti|Pi|Ei)?$"
+    r"([+-]?[0-9.]+(?:[eE][+-]?[0-9]{1,3})?)(m|u|n|k|M|G|T|P|E|Ki|Mi|Gi|Ti|Pi|Ei)?", re.ASCII
 )
+# What is larger counts as this (ParseQuantity in apimachinery's pkg/api/resource/quantity.go).
+_LARGEST = Decimal(2**63 - 1)
+_SHOWN = 80
 _FACTORS = {
     **dict(
         zip(
@@ -44,13 +47,15 @@ def quantity(value: str | int | float | None) -> float:
     """
     if value is None:
         return 0
-    found = _QUANTITY.match(str(value))
+    text = str(value)
+    found = _QUANTITY.fullmatch(text)
     if not found:
-        raise ValueError(f"{value!r} is not a quantity")
+        raise ValueError(f"{text[:_SHOWN]!r} is not a quantity")
     try:
         number = Decimal(found[1]) * _FACTORS.get(found[2] or "", Decimal(1))
     except InvalidOperation:
-        raise ValueError(f"{value!r} is not a quantity") from None
+        raise ValueError(f"{text[:_SHOWN]!r} is not a quantity") from None
+    number = max(min(number, _LARGEST), -_LARGEST)
     return int(number) if number == number.to_integral_value() else float(number)
 
 

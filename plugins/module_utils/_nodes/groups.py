@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -29,6 +29,18 @@ _FACTS = {
     "driver": ("preinstalled",),
     "pool": ("pool",),
 }
+# What such a fact looks like: kubelets and labels tell it, and it becomes part of names, images and
+# build arguments.
+FORMS = {
+    "kernel": re.compile(r"[A-Za-z0-9][A-Za-z0-9._+~:@-]{0,127}"),
+    "os_id": re.compile(r"[A-Za-z0-9._+~-]{0,64}"),
+    "os_version": re.compile(r"[A-Za-z0-9._+~-]{0,64}"),
+    "os_build": re.compile(r"[A-Za-z0-9._+~-]{0,64}"),
+    "arch": re.compile(r"[a-z0-9_]{1,32}"),
+    "runtime": re.compile(r"[a-z0-9]([a-z0-9.-]{0,30}[a-z0-9])?"),
+    "runtime_major": re.compile(r"[0-9]{1,4}"),
+}
+_SHOWN = 80
 # The group of nodes of which all that counts is as it usually is: outside all pools, without a
 # preinstalled driver.
 DEFAULT = "default"
@@ -42,6 +54,17 @@ def normal(per: Sequence[str]) -> tuple[str, ...]:
     if "kernel" in named:
         named -= {"os", "arch"}
     return tuple(facet for facet in FACETS if facet in named)
+
+
+def odd_fact(facts: Any, per: Iterable[str] = FACETS) -> str:
+    """Which fact of a node, or of a group, that counts for these facets cannot be true, in half a
+    sentence; "" for none."""
+    for name in dict.fromkeys(name for facet in per for name in _FACTS[facet] if name in FORMS):
+        value = str(getattr(facts, name))
+        if not FORMS[name].fullmatch(value):
+            shown = ascii(value if len(value) <= _SHOWN else f"{value[:_SHOWN]}...")
+            return f"{name.replace('_', ' ')} is told as {shown}, which does not look like one"
+    return ""
 
 
 @dataclass(frozen=True)

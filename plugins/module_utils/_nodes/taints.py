@@ -16,7 +16,7 @@ from typing import Any
 
 from .._cluster.api_objects.labels import summary_label, taints_annotation
 from .._errors import InvalidInput
-from .._json import Obj, part
+from .._json import Obj, parse_json, part
 
 NO_EXECUTE = "NoExecute"
 EFFECTS = ("NoSchedule", "PreferNoSchedule", NO_EXECUTE)
@@ -154,7 +154,7 @@ def ours_of(node: Mapping[str, Any], recipe: str) -> set[Taint]:
     """The taints that this recipe has put on a node, by its annotation."""
     text = part(node["metadata"], "annotations").get(taints_annotation(recipe))
     try:
-        written = json.loads(text or "[]")
+        written = parse_json(text or "[]")
         return set(parse_taints(list(written)))
     except (ValueError, TypeError, InvalidInput):
         return set()

@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import Any
 
 from .._cluster.api_objects.labels import summary_label, upgrade_annotation
-from .._json import Obj, part
+from .._json import Obj, parse_json, part
 from .facts import NodeFacts
 from .taints import EXCHANGE, PENDING, QUARANTINE, Taint, is_of_engine, taints_of
 
@@ -62,7 +62,7 @@ def read_upgrade(annotations: Mapping[str, str], recipe: str) -> NodeUpgrade | N
 @lru_cache(maxsize=4096)
 def _parse(text: str) -> NodeUpgrade | None:
     try:
-        found = json.loads(text or "null")
+        found = parse_json(text or "null")
         for name in ("tried", "withdrawn"):
             if isinstance(found, dict) and isinstance(found.get(name), list):
                 found[name] = tuple(found[name])

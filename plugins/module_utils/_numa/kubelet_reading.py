@@ -17,16 +17,12 @@ from .._json import Obj, part
 from .._nodes.expressions import any_holds, parse_selector
 from .._nodes.facts import NodeFacts
 from .._nodes.pools import NODE_POOL_LABEL, NodePool, check_membership, machine_config_terms
+from .._recipes.templates.documents import parse_one
 from .._schema.requests import ParameterGroup
 from .._states.preparation.discover import with_terms
 from .._states.preparation.platform import machine_config_objects, node_selectors
 from .kubelet_pools import Declaration
 from .kubelet_settings import declared_settings, not_understood, running_settings
-
-try:
-    import yaml
-except ImportError:
-    yaml = None  # type: ignore[assignment]
 
 # HyperShift keeps what a NodePool configures in ConfigMaps of the hosted cluster
 # (hypershift-operator/controllers/nodepool, KubeletConfigConfigMapLabel).
@@ -181,9 +177,10 @@ def _of_hypershift(config: Obj, nodes: Sequence[NodeFacts]) -> Declaration:
 def _hosted_settings(config: Obj, source: str) -> Obj:
     """Of a KubeletConfig, or a bare KubeletConfiguration, as text."""
     try:
-        found = yaml.safe_load(part(config, "data").get(_HOSTED_KEY) or "{}")
-    except yaml.YAMLError:
+        found = parse_one(part(config, "data").get(_HOSTED_KEY) or "{}", source)
+    except InvalidInput:
         raise not_understood(source, "it is no YAML") from None
     if isinstance(found, Mapping) and found.get("kind") == "KubeletConfig":
-        found = part(found, "spec", "kubeletConfig")
+        spec = found.get("spec")
+        found = spec.get("kubeletConfig") or {} if isinstance(spec, Mapping) else spec
     return declared_settings(found, source)

@@ -8,15 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any, Optional
 
 from .._cluster.api_client.client import Client, connect
 from .._cluster.api_client.connection_request import ConnectionRequest
-from .._errors import EnablementError, InvalidInput
+from .._errors import EnablementError
 from .._json import Obj
 from .._nodes.facts import NodeFacts
 from .._nodes.pools import NodePool, pool_name
+from .._operators.resource_documents import read_documents
 from .._runs.context import RunContext
 from .._runs.task import Task
 from .._states.preparation.discover import list_nodes
@@ -34,11 +34,6 @@ from .pool_policy import (
     refuse_contradictions,
     unread,
 )
-
-try:
-    import yaml
-except ImportError:
-    yaml = None  # type: ignore[assignment]
 
 _CONTROL_PLANE = ({"node-role.kubernetes.io/control-plane": None},)
 # Pool -> its policies, by the names of the options.
@@ -138,16 +133,9 @@ def _with_operators(
     what became of each of their fields."""
     if not source:
         return given, {}
-    try:
-        documents = [*yaml.safe_load_all(Path(source).read_text(encoding="utf-8"))]
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise InvalidInput(
-            f"{source} cannot be read",
-            why=str(error).splitlines()[0],
-            todo="name a file with the operator's custom resources",
-        ) from None
+    documents = read_documents(str(source))
     machine_config_pools = machine_config_objects(client, "MachineConfigPool")
-    asked = settings_of([found for found in documents if found], machine_config_pools, str(source))
+    asked = settings_of(documents, machine_config_pools, str(source))
     for line in asked.table():
         context.notice(line)
     options = {**asked.options, **(given.options or {})}

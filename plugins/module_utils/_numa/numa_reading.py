@@ -5,14 +5,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from .._cluster.api_client.api_errors import ApiError, Forbidden, Unauthorized
 from .._cluster.api_client.client import Client
-from .._json import Obj, part
+from .._json import Obj, parse_json, part
 from .._nodes.facts import NodeFacts
 from .._nodes.pools import NodePool
 from .._nodes.selectors import LabelSet, label_selector, matches
@@ -282,7 +281,7 @@ def read_dumps(lines: Iterable[str]) -> dict[str, CacheDump]:
     found: dict[str, CacheDump] = {}
     for line in lines:
         try:
-            entry = json.loads(line)
+            entry = parse_json(line)
             dump = entry["dump"]
             # The file's name has _ for the dots of the node's.
             found[str(dump.get("nodeName") or entry["node"])] = CacheDump(

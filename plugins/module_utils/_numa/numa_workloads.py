@@ -12,15 +12,12 @@ from functools import cached_property
 from itertools import zip_longest
 from typing import Any
 
+from .._errors import InvalidInput
 from .._json import Obj, part
+from .._recipes.templates.documents import parse_one
 from .fingerprints import PodExclude
 from .kubelet_settings import duration_s
 from .pods_on_nodes import NumaPod
-
-try:
-    import yaml
-except ImportError:
-    yaml = None  # type: ignore[assignment]
 
 PLUGIN = "NodeResourceTopologyMatch"
 DUMPS_CONTAINER = "cache-dumps"
@@ -209,8 +206,8 @@ def read_exporter_config(texts: Iterable[str]) -> ExporterConfig:
     """Of the contents of the ConfigMaps that an exporter mounts."""
     for text in texts:
         try:
-            found = yaml.safe_load(text)
-        except yaml.YAMLError:
+            found = parse_one(text, "its configuration")
+        except InvalidInput:
             return ExporterConfig(problem="it is no YAML")
         if not isinstance(found, Mapping):
             continue
@@ -242,8 +239,8 @@ def read_scheduler_config(texts: Iterable[str]) -> SchedulerConfig:
     """Of the contents of the ConfigMaps that a scheduler mounts."""
     for text in texts:
         try:
-            found = yaml.safe_load(text)
-        except yaml.YAMLError:
+            found = parse_one(text, "its configuration")
+        except InvalidInput:
             return SchedulerConfig(problem="it is no YAML")
         if isinstance(found, Mapping) and found.get("kind") == _SCHEDULER_CONFIG:
             try:

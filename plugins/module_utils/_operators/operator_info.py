@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any, Literal, Optional
 
 from .._cluster.api_client.client import Client, connect
@@ -25,13 +24,8 @@ from . import device_config, gpu_operator
 from .device_config import device_settings
 from .field_mapping import ImportedOptions
 from .gpu_operator import gpu_settings, open_lists
+from .resource_documents import read_documents
 from .settings_trial import refusal
-
-try:
-    import yaml
-except ImportError:
-    yaml = None  # type: ignore[assignment]
-
 
 AMD = "amd-gpu-operator"
 _KINDS = {"gpu-operator": gpu_operator.KINDS, AMD: device_config.KINDS}
@@ -131,19 +125,6 @@ def custom_resources(client: Client, kinds: Mapping[str, str]) -> list[Obj]:
         if client.serves(api_version, kind)
         for item in client.list(client.kind(api_version, kind)).items
     ]
-
-
-def read_documents(source: str) -> list[Any]:
-    """The objects of a YAML file. Raises InvalidInput where it cannot be read."""
-    try:
-        text = Path(source).read_text(encoding="utf-8")
-        return [found for found in yaml.safe_load_all(text) if found]
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise InvalidInput(
-            f"{source} cannot be read",
-            why=str(error).splitlines()[0],
-            todo="name a file with the operator's custom resources",
-        ) from None
 
 
 TASK = Task(OperatorInfoRequest, run)

@@ -58,6 +58,10 @@ OF_STATES: Mapping[str, Reason] = {
         "the node is still brought up, and the message names what is waited for; `starting`", WAIT
     ),
     "NotLooked": UNDER_WAY,
+    "OddNode": Reason(
+        "a kernel, operating system, architecture or runtime that cannot be one is told of the node; `unknown`",
+        "look at nodeInfo and the NFD labels of the node, and at who writes them",
+    ),
     "StillLeaving": Reason(
         "the node was to leave, and is still there after the state's time; `leaving`, which fails no run",
         "see why the one that the message names does not take the node away (a PodDisruptionBudget, a finalizer), or"

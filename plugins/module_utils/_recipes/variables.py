@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, NoReturn
 
 from .._errors import InvalidInput
-from .._nodes.groups import DEFAULT, NodeGroup
+from .._nodes.groups import DEFAULT, FORMS, NodeGroup
 from .loading.lookups import is_looked_up
 from .loading.recipe import Recipe, State
 from .templates.render_facts import RenderFacts
@@ -32,11 +32,6 @@ GROUP_FACTS = {
 }
 GROUP_NAMES = frozenset((*GROUP_FACTS, "image"))
 
-_KERNEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+~:@-]{0,127}")
-_OS = re.compile(r"[A-Za-z0-9._+~-]{0,64}")
-_ARCH = re.compile(r"[a-z0-9_]{1,32}")
-_RUNTIME = re.compile(r"[a-z0-9]([a-z0-9.-]{0,30}[a-z0-9])?")
-_MAJOR = re.compile(r"[0-9]{1,4}")
 _POOL = re.compile(r"([a-z]([a-z0-9-]{0,18}[a-z0-9])?)?")
 _IMAGE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/@+~-]{0,511}")
 _NO_IMAGE = re.compile(f"(?:{_IMAGE.pattern})?")
@@ -126,10 +121,12 @@ def group_variables(group: NodeGroup, facts: RenderFacts) -> dict[str, Any]:
         _checked_fact("driver_toolkit.image", image, _NO_IMAGE, group)
         variables["driver_toolkit"] = Facts("driver_toolkit", {"image": image})
     if per & {"kernel", "arch"}:
-        variables["arch"] = _checked_fact("arch", group.arch, _ARCH, group)
+        variables["arch"] = _checked_fact("arch", group.arch, FORMS["arch"], group)
     if "runtime" in per:
-        name = _checked_fact("runtime.name", group.runtime, _RUNTIME, group)
-        major = int(_checked_fact("runtime.major", group.runtime_major, _MAJOR, group))
+        name = _checked_fact("runtime.name", group.runtime, FORMS["runtime"], group)
+        major = int(
+            _checked_fact("runtime.major", group.runtime_major, FORMS["runtime_major"], group)
+        )
         variables["runtime"] = Facts("runtime", {"name": name, "major": major})
     if "driver" in per:
         variables["preinstalled_driver"] = group.preinstalled
@@ -143,7 +140,7 @@ def group_names(group: NodeGroup) -> dict[str, Any]:
 
 
 def _kernel(group: NodeGroup) -> Facts:
-    _checked_fact("kernel", group.kernel, _KERNEL, group)
+    _checked_fact("kernel", group.kernel, FORMS["kernel"], group)
     version = re.match(r"(\d+)\.(\d+)", group.kernel)
     kernel = {
         "raw": group.kernel,
@@ -157,12 +154,8 @@ def _kernel(group: NodeGroup) -> Facts:
 
 
 def _system(group: NodeGroup) -> Facts:
-    for what, value in (
-        ("os.id", group.os_id),
-        ("os.version", group.os_version),
-        ("os.build", group.os_build),
-    ):
-        _checked_fact(what, value, _OS, group)
+    for fact in ("os_id", "os_version", "os_build"):
+        _checked_fact(fact.replace("_", "."), getattr(group, fact), FORMS[fact], group)
     major = group.os_version.split(".")[0]
     return Facts(
         "os",

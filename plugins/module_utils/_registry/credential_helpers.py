@@ -9,7 +9,6 @@ JSON on stdout).
 
 from __future__ import annotations
 
-import json
 import re
 import subprocess
 import threading
@@ -17,6 +16,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from .._errors import EnablementError
+from .._json import parse_json
 from .account import Credentials
 
 TIMEOUT_S = 30
@@ -89,7 +89,7 @@ def _get(name: str, host: str) -> Credentials | None:
             return None
         raise _failed(host, f"{program} says: {said[:200]}", "log in with it, then run again")
     try:
-        answer = json.loads(done.stdout)
+        answer = parse_json(done.stdout)
         username, secret = str(answer["Username"]), str(answer["Secret"])
     except (ValueError, LookupError, TypeError):
         # The text may hold a password.

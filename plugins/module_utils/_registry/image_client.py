@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import io
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -22,7 +21,7 @@ from .policy import RegistryPolicy
 from .registry_errors import RegistryError
 from .repository import Platform, Repository
 from .session import RegistryRequest, RegistrySession
-from .web_files import read_file
+from .web_files import LimitedFile, read_file
 
 T = TypeVar("T")
 
@@ -90,9 +89,10 @@ class Registries:
             raise InvalidInput(
                 f"{reference} is too large", why=f"the limit is {most} bytes", todo="split it"
             )
-        bodies = []
+        bodies: list[bytes] = []
         for layer in manifest.layers:
-            sink = io.BytesIO()
+            # A manifest may say of a layer what it wants.
+            sink = LimitedFile(str(reference), most - sum(map(len, bodies)))
             repository.download(str(layer["digest"]), sink)
             bodies.append(sink.getvalue())
         return bodies

@@ -10,11 +10,11 @@ Manifest V 2, Schema 2, which differ in the names of their media types only.
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from .._json import parse_json
 from .image_names import is_digest
 
 Document = Mapping[str, Any]
@@ -83,7 +83,7 @@ def read_manifest(body: bytes, content_type: str, like: str = "") -> Manifest | 
 def read_document(body: bytes) -> Document | None:
     """A JSON object; None for anything else."""
     try:
-        document = json.loads(body)
+        document = parse_json(body)
     except ValueError:
         return None
     return document if isinstance(document, dict) else None
@@ -120,10 +120,16 @@ def labels_of(config: Document) -> dict[str, str]:
 
 
 def _are_descriptors(value: object) -> bool:
-    """Whether what came is a list of descriptors whose digests can be computed."""
+    """Whether what came is a list of descriptors whose digests can be computed and whose sizes are
+    numbers."""
     return isinstance(value, list) and all(
-        is_digest(str(_mapping(entry).get("digest"))) for entry in value
+        is_digest(str(_mapping(entry).get("digest"))) and _is_size(_mapping(entry).get("size"))
+        for entry in value
     )
+
+
+def _is_size(value: object) -> bool:
+    return value is None or (isinstance(value, int) and value >= 0)
 
 
 def _mapping(value: object) -> Document:

@@ -13,12 +13,12 @@ from __future__ import annotations
 import base64
 import binascii
 import fnmatch
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from .._errors import InvalidInput
+from .._json import parse_json
 from .account import Credentials
 from .credential_helpers import CredentialHelpers
 from .image_names import DOCKER_HUB, Reference
@@ -129,7 +129,7 @@ def _key(text: str) -> _Key:
 
 def _entries(text: str) -> list[tuple[str, Credentials]]:
     try:
-        document = json.loads(text)
+        document = parse_json(text)
     except ValueError:
         # The parser's message may quote the text.
         raise _invalid("it is not JSON") from None

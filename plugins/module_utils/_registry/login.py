@@ -12,7 +12,6 @@ Docker Hub's is: that it gets them is the registry's own word, and only over TLS
 
 from __future__ import annotations
 
-import json
 import threading
 import time
 from collections.abc import Callable, Mapping
@@ -21,6 +20,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from .._http.http_pool import HttpRequest, HttpResponse
+from .._json import parse_json
 from .account import Credentials
 from .challenge import Challenge, best, is_safe_realm, parse_challenges, union
 from .image_names import Reference
@@ -160,7 +160,7 @@ class Login:
 
     def _read(self, answer: HttpResponse, asked: float, access: RepositoryAccess) -> _Token:
         try:
-            document: Mapping[str, Any] = json.loads(answer.body)
+            document: Mapping[str, Any] = parse_json(answer.body)
             text = str(document.get("token") or document["access_token"])
             lifetime_s = float(document.get("expires_in") or _DEFAULT_LIFETIME_S)
         except (ValueError, LookupError, TypeError, AttributeError):

@@ -16,7 +16,7 @@ from typing import BinaryIO
 from .._errors import InvalidInput
 from .._http.http_failure import FailureKind, HttpError
 from .._http.http_pool import READ_S, HttpPool, HttpRequest, HttpResponse
-from .._http.retries import may_pass, pause_before, retry_after_s
+from .._http.retries import asked_in_words, may_pass, pause_before, retry_after_s
 from .._http.tls_context import system_context
 from .policy import RegistryPolicy, Trust
 from .registry_errors import (
@@ -87,7 +87,7 @@ class Persistence:
         registry: host[:port] whose trust counts, also for its token server and those whom it
         redirects to. sink: an empty file for the body of a success.
         """
-        attempt = 1
+        attempt, waited_s = 1, 0.0
         while True:
             with self._lock:
                 self.requests[count_as or request.method] += 1
@@ -104,11 +104,11 @@ class Persistence:
                 self._silent.discard(request.host)
                 if not may_pass(answer.status):
                     return answer
-                now = datetime.datetime.now(datetime.timezone.utc)
-                pause = pause_before(attempt + 1, retry_after_s(_header(answer), now))
+                pause = pause_before(attempt + 1, _asked_s(answer), waited_s)
                 if pause is None:
                     raise refusal(request, answer)
             attempt += 1
+            waited_s += pause
             self._sleep(pause)
 
     def _pause_after_silence(
@@ -155,11 +155,7 @@ def refusal(request: HttpRequest, answer: HttpResponse) -> RegistryError:
     kind, todo = _KINDS.get(status, (RegistryError, ""))
     if status >= 500:
         kind, todo = ServerError, "see whether the registry is healthy, then run again"
-    why = message(answer)
-    if status == 429 and (wait := _header(answer)):
-        why += (
-            f" and asks to wait {wait} s" if wait.isdigit() else f" and asks to wait until {wait}"
-        )
+    why = message(answer) + (asked_in_words(_asked_s(answer)) if status == 429 else "")
     return kind(
         f"Cannot {request.task}",
         where=request.host,
@@ -189,5 +185,6 @@ _KINDS: dict[int, tuple[type[RegistryError], str]] = {
 }
 
 
-def _header(answer: HttpResponse) -> str:
-    return answer.headers.get("Retry-After", "")
+def _asked_s(answer: HttpResponse) -> float:
+    now = datetime.datetime.now(datetime.timezone.utc)
+    return retry_after_s(answer.headers.get("Retry-After", ""), now)

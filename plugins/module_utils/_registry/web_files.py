@@ -38,7 +38,7 @@ def read_file(policy: RegistryPolicy, sleep: Callable[[float], None], url: str, 
             )
         headers = _account(policy, place) if parts.netloc == host else {}
         request = HttpRequest("GET", place, f"read {url}", headers)
-        sink = _LimitedFile(url, most)
+        sink = LimitedFile(url, most)
         answer = persistence.send(request, registry=host, sink=sink)
         if answer.status not in _REDIRECTS:
             if answer.status != 200:
@@ -57,15 +57,18 @@ def _account(policy: RegistryPolicy, url: str) -> dict[str, str]:
     return {"Authorization": f"Basic {found.basic}"} if found else {}
 
 
-class _LimitedFile(io.BytesIO):
+class LimitedFile(io.BytesIO):
     """What is read, as far as it may be."""
 
-    def __init__(self, url: str, most: int) -> None:
+    def __init__(self, source: str, most: int) -> None:
+        """source: names it in errors. most: bytes."""
         super().__init__()
-        self._url, self._most = url, most
+        self._source, self._most = source, most
 
     def write(self, data: Any) -> int:
         """Take more of it. Raises InvalidInput where that is too much."""
         if self.tell() + len(data) > self._most:
-            raise InvalidInput(f"{self._url} is too large", why=f"the limit is {self._most} bytes")
+            raise InvalidInput(
+                f"{self._source} is too large", why=f"the limit is {self._most} bytes"
+            )
         return super().write(data)

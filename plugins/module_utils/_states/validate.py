@@ -26,7 +26,7 @@ from .later_changes import LaterChanges
 from .on_nodes.holders import find_holders
 from .on_nodes.strays import MembershipRequest
 from .preparation.image_facts import ImageRequest
-from .preparation.prepare import StateChoice, choose, prepare
+from .preparation.prepare import StateChoice, choose, prepare, tell_edited
 from .preparation.recipe_request import RecipeRequest
 from .proof_report import complete_report, make_report, result_of
 from .proof_request import ProofRequest
@@ -59,6 +59,8 @@ def run(request: StateValidateRequest, context: RunContext) -> Obj:
     request.proving.known_taints()
     client = connect(request.connection)
     prepared = prepare(request.given, context, client)
+    if request.proving.show and not request.proving.wait:
+        tell_edited(prepared, context)
     chosen = choose(prepared.recipe, request.choice.states, request.choice.role)
     desired = Desired(client, prepared, request.membership, request.images, context.clock)
     guard = Guard(client, prepared.recipe.name, context)
@@ -186,6 +188,7 @@ def _loop(
                 timeout=float(request.timeout) if request.timeout is not None else None,
                 by_nodes=desired.prepared.by_nodes,
                 controller_taints=without_own(recipe.name, request.known_taints()),
+                facets=desired.prepared.facets,
             ),
             grouping=desired.discovery.grouping,
             complete={plan.name for plan in plans} >= {plan.name for plan in desired.plans},

@@ -136,7 +136,7 @@ class Client(ObjectReader):
             RequestName("evict", str(pod)),
             body=RequestBody(_encode(body)),
             # A budget that refuses goes on doing so for longer than a request is repeated.
-            repetition=RepetitionPolicy(patience_s=0.0),
+            repetition=RepetitionPolicy(once=True),
         )
         self.request(call, read_made)
 

@@ -53,6 +53,8 @@ _WHERE_AND_WHO = {
     *("kubeconfig", "context", "host", "api_key", "username", "password"),
     *("cert_file", "key_file", "ssl_ca_cert", "verify_ssl"),
 }
+# Of a kubeconfig; one with certificates for 500 clusters is smaller.
+_MOST_BYTES = 5_000_000
 # Worker threads, watches and the main thread each keep a connection.
 POOL_SIZE = 24
 _TODO = "check kubeconfig, context and host, or the variables K8S_AUTH_KUBECONFIG, K8S_AUTH_CONTEXT and K8S_AUTH_HOST"
@@ -255,6 +257,11 @@ def _check_files(auth: Mapping[str, Any], source: str) -> None:
             raise InvalidInput(
                 "Cannot connect to a cluster", where=source, why="there is no such file", todo=_TODO
             )
+        if any(path.is_file() and path.stat().st_size > _MOST_BYTES for path in paths):
+            why = f"the kubeconfig is larger than {_MOST_BYTES} bytes"
+            raise InvalidInput(
+                "Cannot connect to a cluster", where=source, why=why, todo="name a smaller one"
+            )
     for key, option in (
         ("ssl_ca_cert", "ca_cert"),
         ("cert_file", "client_cert"),
@@ -314,6 +321,11 @@ def _caught(source: str) -> Iterator[None]:
         raise InvalidInput(
             "Cannot connect to a cluster", where=source, why=why, todo=todo
         ) from error
+    except RecursionError:
+        why = "the kubeconfig is nested too deep, or contains itself"
+        raise InvalidInput(
+            "Cannot connect to a cluster", where=source, why=why, todo="repair the file"
+        ) from None
     except (AttributeError, KeyError, TypeError, ValueError, urllib3.exceptions.HTTPError) as error:
         why = f"the settings cannot be used ({type(error).__name__}: {error})"
         raise InvalidInput(

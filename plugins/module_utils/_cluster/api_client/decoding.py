@@ -10,14 +10,13 @@ shape (object_shapes.py)."""
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
-from ..._json import Obj
+from ..._json import JsonError, Obj, parse_json
 from ..api_objects.kinds import Kind
 from ..api_objects.object_shapes import METADATA, kept_of, misfit, named, named_part, shape_of
 
@@ -235,11 +234,9 @@ def read_event(kind: Kind, line: bytes) -> tuple[str, Obj]:
 
 def _json(body: bytes) -> Obj:
     try:
-        found = json.loads(body)
-    except (ValueError, RecursionError):
-        raise DecodingError(
-            "its JSON ends early or is none" if body.strip() else "it is empty"
-        ) from None
+        found = parse_json(body, cut=True)
+    except JsonError as error:
+        raise DecodingError(str(error)) from None
     if not isinstance(found, dict):
         raise DecodingError(f"it is {named(found)}, where an object is due")
     return found

@@ -325,7 +325,7 @@ class ObjectReader:
             named,
             query or {},
             RequestBody(accept="*/*"),
-            RepetitionPolicy(patience_s=0.0),
+            RepetitionPolicy(once=True),
             relayed_read_s=read_s,
         )
         return self.request(call, read)

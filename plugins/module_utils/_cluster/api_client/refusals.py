@@ -5,11 +5,13 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping, Sequence
+from datetime import datetime, timezone
 from typing import Any
 
+from ..._http.retries import asked_in_words, retry_after_s
+from ..._json import JsonError, parse_json
 from .api_errors import (
     AlreadyExists,
     ApiError,
@@ -61,8 +63,8 @@ def error_from_answer(
     may have given it."""
     status = answer.status
     try:
-        found = json.loads(answer.body)
-    except (ValueError, RecursionError):
+        found = parse_json(answer.body)
+    except JsonError:
         found = None
     if not isinstance(found, dict) or found.get("kind") != "Status":
         no_status = status in _MEANINGFUL and answer.body.strip() != _NO_PAGE
@@ -70,8 +72,8 @@ def error_from_answer(
             return unreadable(answer, "", where=where, verb=verb, target=target)
         words = first_words(answer.body)
         found = {"message": f"HTTP status {status}{f', {words}' if words else ''}"}
-    after = answer.headers.get("Retry-After") or ""
-    asked_s = float(after) if after.isascii() and after.isdigit() else 0.0
+    now = datetime.now(timezone.utc)
+    asked_s = retry_after_s(answer.headers.get("Retry-After") or "", now)
     return error_from_status(
         {**found, "code": status}, where=where, verb=verb, target=target, asked_s=asked_s
     )
@@ -89,11 +91,11 @@ def error_from_status(
     kind = Invalid if _is_about_content(status, message) else _class_of(status, reason)
     # For an invalid object the message repeats the causes behind a long preamble.
     why = "; ".join(causes) if causes and kind is Invalid else message
-    fate = _fate(kind, causes, asked_s if status == 429 else 0.0)
+    fate = _fate(kind, causes, status)
     return kind(
         f"Cannot {verb} {target}",
         where=where,
-        why=_cut(" ".join(why.split())),
+        why=_cut(" ".join(why.split())) + asked_in_words(asked_s),
         todo=_advice(kind, status, why),
         request=RequestFailure(status, causes, fate, asked_s),
     )
@@ -133,12 +135,12 @@ def unreadable(
     )
 
 
-def _fate(kind: type[ApiError], causes: Sequence[str], asked_s: float) -> Fate:
+def _fate(kind: type[ApiError], causes: Sequence[str], status: int) -> Fate:
     if kind is Conflict:
         # Causes name other field managers. Without any, somebody wrote at the same moment.
         return Fate.REFUSED if causes else Fate.RACED
     if issubclass(kind, Unreachable):
-        return Fate.PUT_OFF if asked_s else Fate.UNCLEAR
+        return Fate.PUT_OFF if status == 429 else Fate.UNCLEAR
     return Fate.REFUSED
 
 

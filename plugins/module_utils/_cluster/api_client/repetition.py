@@ -7,12 +7,14 @@ Pure.
 | fate of the attempt | such as | sent again |
 |---|---|---|
 | REFUSED | 401, 403, 404, 422, a conflict of field managers, a certificate that cannot be verified | never |
-| PUT_OFF: nothing was done | no connection, 429 with Retry-After | always |
+| PUT_OFF: nothing was done | no connection, 429 | always |
 | RACED: nothing was done, since another was faster | 409 | where the request names no version of the object |
 | UNCLEAR: it may have been done | a lost or unreadable answer, 500, 502, 503, 504 | where doing it twice does no harm |
 
 "Always" means for some seconds: what lasts longer is an error, which the caller reports of what it
-was about.
+was about. Whoever answers and says when to come back (Retry-After) is waited for much longer: the API
+server's priority and fairness asks for 1 to 32 s, ever more while it is busy
+(dropped_requests_tracker.go in staging/src/k8s.io/apiserver/pkg/util/flowcontrol).
 """
 
 from __future__ import annotations
@@ -47,9 +49,7 @@ def pause_before(attempt: int) -> float:
 class Repetition:
     """The attempts of one request. repeatable and unconditional: see RepetitionPolicy."""
 
-    def __init__(
-        self, *, repeatable: bool, unconditional: bool, patience_s: float, now: float
-    ) -> None:
+    def __init__(self, *, repeatable: bool, unconditional: bool, now: float) -> None:
         self.attempts = 1
         self._again = {
             Fate.REFUSED: False,
@@ -57,19 +57,20 @@ class Repetition:
             Fate.RACED: unconditional,
             Fate.UNCLEAR: repeatable,
         }
-        self._patience_s = patience_s
-        self._deadline = now + patience_s
+        self._begun = now
 
-    def next(self, fate: Fate, asked_s: float, now: float) -> float | None:
+    def next(self, fate: Fate, asked_s: float, patience_s: float, now: float) -> float | None:
         """Seconds to wait before the next attempt, which is counted; None: give up.
 
-        asked_s: how long the API server asks to wait. An answer that was waited for in vain took
-        all the time there was; it is asked for once more all the same, since the silence may have
-        been that of one connection.
+        asked_s: how long the API server asks to wait. patience_s: for how long the request may be
+        sent again, since it was sent first. An answer that was waited for in vain took all the time
+        there was; it is asked for once more all the same, since the silence may have been that of
+        one connection.
         """
         pause = max(asked_s, pause_before(self.attempts + 1))
-        late = now + pause > self._deadline and not (fate is Fate.UNCLEAR and self.attempts == 1)
-        if not self._again[fate] or pause > self._patience_s or late:
+        once_more = fate is Fate.UNCLEAR and self.attempts == 1
+        late = now + pause > self._begun + patience_s and not once_more
+        if not self._again[fate] or pause > patience_s or late:
             return None
         self.attempts += 1
         return pause

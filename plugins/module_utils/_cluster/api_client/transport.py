@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import math
+import re
 import socket
 import threading
 import time
@@ -17,6 +19,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 from urllib.parse import urlencode
 
+from ..._http.retries import LONGEST_WAIT_S
 from .api_errors import ApiError, RequestFailure, Unauthorized, Unreachable
 from .connection import Connection
 from .decoding import JSON, ApiResponse, DecodingError
@@ -35,7 +38,7 @@ T = TypeVar("T")
 CONNECT_S = 5.0
 READ_S = 30.0
 # How long to try again in all. A wrong address should be said at once, an API server that restarts
-# be waited for.
+# be waited for; one that says when to come back is for LONGEST_WAIT_S.
 PATIENCE_S = 8.0
 FIRST_PATIENCE_S = 1.5
 # etcd takes no object of more than 1.5 MiB, by default.
@@ -66,12 +69,12 @@ class RepetitionPolicy:
     """When a request is sent again.
 
     repeatable: doing it twice does no harm. unconditional: it names no version of the object, so
-    that who was slower than another may try again. patience_s: for so long.
+    that who was slower than another may try again. once: the caller itself asks again, later.
     """
 
     repeatable: bool = False
     unconditional: bool = False
-    patience_s: float = PATIENCE_S
+    once: bool = False
 
 
 READING = RepetitionPolicy(repeatable=True)
@@ -110,7 +113,7 @@ class ApiTransport:
         self._sleep = sleep
         self._ticks = ticks
         self._read_s = READ_S
-        self._patience_s = PATIENCE_S
+        self._limit_s = math.inf
         self._count_lock = threading.Lock()
         self._answered = False
 
@@ -122,32 +125,35 @@ class ApiTransport:
     def hurried(self, read_s: float, patience_s: float) -> ApiTransport:
         """The same, over the same connections, but no call takes longer than this."""
         other = copy.copy(self)
-        other._read_s, other._patience_s = read_s, patience_s
+        other._read_s, other._limit_s = read_s, patience_s
         return other
 
     def send(self, call: ApiRequest, read: Callable[[ApiResponse], T]) -> T:
-        """Send a call, again where that is safe, for patience_s seconds; raises an ApiError.
+        """Send a call, again where that is safe, for a bounded time; raises an ApiError.
 
         read makes of an answer what is returned, and raises DecodingError where it is none of an
         API server.
         """
         policy = call.repetition
-        patience = min(policy.patience_s, self._patience_s)
         repetition = Repetition(
-            repeatable=policy.repeatable,
-            unconditional=policy.unconditional,
-            patience_s=patience if self._answered else min(patience, FIRST_PATIENCE_S),
-            now=self._ticks(),
+            repeatable=policy.repeatable, unconditional=policy.unconditional, now=self._ticks()
         )
         while True:
             try:
                 return self._exchange(call, read)
             except ApiError as error:
                 error.attempts = repetition.attempts
-                pause = repetition.next(error.fate, error.asked_s, self._ticks())
+                patience_s = 0.0 if policy.once else self._patience_after(error)
+                pause = repetition.next(error.fate, error.asked_s, patience_s, self._ticks())
                 if pause is None:
                     raise
             self._sleep(pause)
+
+    def _patience_after(self, error: ApiError) -> float:
+        """For how long a request may be sent again that has failed so, in seconds."""
+        if error.asked_s:
+            return min(LONGEST_WAIT_S, self._limit_s)
+        return min(PATIENCE_S if self._answered else FIRST_PATIENCE_S, self._limit_s)
 
     def stream(self, call: ApiRequest, read_s: float) -> Stream:
         """Open an answer without an end. read_s: the longest silence before ReadTimeoutError ends

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..._errors import EnablementError
+from ..._http.retries import LONGEST_WAIT_S
 from ..._json import Obj
 from ..api_objects.kinds import Kind
 from .api_errors import Gone, Unreachable
@@ -27,7 +28,6 @@ WATCH_S = 300.0
 FIRST_PATIENCE_S = 30.0
 # A watch that ends sooner than this without having told anything is opened again ever more slowly.
 LASTING_S = 5.0
-LONGEST_WAIT_S = 30.0
 
 
 @dataclass(frozen=True)

@@ -5,10 +5,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from ..._json import parse_json
 from .labels import FIELD_MANAGER
 
 Path = tuple[str, ...]
@@ -87,6 +87,6 @@ def _readable(path: Path) -> str:
 def _keys(value: str) -> str:
     """{"name":"a"} -> a"""
     try:
-        return "/".join(str(entry) for entry in json.loads(value).values())
+        return "/".join(str(entry) for entry in parse_json(value).values())
     except (ValueError, AttributeError):
         return value

@@ -14,7 +14,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from ..._json import Obj
+from ..._json import Obj, parse_json
 
 Path = tuple["str | int", ...]
 
@@ -84,6 +84,6 @@ def _is_item(entry: Any, index: int, inside: str) -> bool:
 
 def _value(text: str) -> Any:
     try:
-        return json.loads(text)
+        return parse_json(text)
     except ValueError:
         return text

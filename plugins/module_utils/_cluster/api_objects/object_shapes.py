@@ -35,9 +35,10 @@ class Written(NamedTuple):
 
 def _is_moment(text: str) -> bool:
     """As the API server writes metav1.Time and MicroTime; other forms of RFC 3339 are not among its
-    answers."""
+    answers. It has a year 0, which Python has not."""
     try:
-        return bool(_FORM.fullmatch(text) and datetime.fromisoformat(text[:-1]))
+        known = f"0004{text[4:-1]}" if text.startswith("0000") else text[:-1]
+        return bool(_FORM.fullmatch(text) and datetime.fromisoformat(known))
     except ValueError:
         return False
 

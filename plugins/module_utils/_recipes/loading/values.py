@@ -5,10 +5,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from ..._json import parse_json
 from ..._schema.problems import describe
 
 _TRUE = frozenset(("y", "yes", "on", "1", "true", "t"))
@@ -108,8 +108,8 @@ def to_dict(value: Any) -> dict[str, Any]:
 
 def _json(text: str, what: str) -> Any:
     try:
-        return plain(json.loads(text))
-    except (ValueError, RecursionError):
+        return plain(parse_json(text))
+    except ValueError:
         raise NotOfTypeError(f"{what}, or one written as JSON") from None
 
 

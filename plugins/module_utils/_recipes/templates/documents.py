@@ -13,6 +13,7 @@ import math
 import re
 from collections.abc import Iterator, Mapping
 from functools import cache
+from itertools import islice
 from typing import Any
 
 from ..._errors import InvalidInput
@@ -29,8 +30,11 @@ Lines = Mapping["tuple[str | int, ...]", int]
 DoubledKey = tuple[str, int]
 
 MAX_DEPTH = 60
-# Beside those that the text itself has characters for: what aliases may add.
+# Of one text, what aliases add included. PyYAML takes up to 430 bytes for each while it reads a
+# document; the CRDs of a large operator together have some 130,000.
 MAX_NODES = 200_000
+# A text that is shorter has no more than that: the shortest node is a character and a comma.
+_SHORT = 2 * MAX_NODES
 
 _TAG = "tag:yaml.org,2002:"
 # Plain scalars that are no text: YAML 1.1 without its dates and its numbers to the base of sixty.
@@ -56,14 +60,23 @@ def parse(text: str, source: str) -> list[Any]:
 
     source names the text in errors. Raises InvalidInput.
     """
-    return _Reader(source, len(text)).values(_nodes(text, source))
+    return _Reader(source).values(_nodes(text, source))
 
 
 def parse_foreign(text: str, source: str) -> tuple[list[Any], list[DoubledKey]]:
     """The same for what others read as Go's programs do: of a key that is there twice the last one
     counts; and these keys."""
     doubled: list[DoubledKey] = []
-    return _Reader(source, len(text), doubled).values(_nodes(text, source)), doubled
+    return _Reader(source, doubled).values(_nodes(text, source)), doubled
+
+
+def parse_one(text: str, source: str) -> Any:
+    """The one document of a text of others, as parse_foreign() gives it; None for an empty text.
+    Raises InvalidInput, also where there are several."""
+    found, _doubled = parse_foreign(text, source)
+    if len(found) > 1:
+        raise InvalidInput("this is not one document of YAML", where=source)
+    return found[0] if found else None
 
 
 def lines_of(text: str, source: str, *, foreign: bool = False) -> list[tuple[Any, Lines]]:
@@ -72,7 +85,7 @@ def lines_of(text: str, source: str, *, foreign: bool = False) -> list[tuple[Any
 
     A value of a mapping is where its key is. Raises InvalidInput.
     """
-    reader = _Reader(source, len(text), [] if foreign else None)
+    reader = _Reader(source, [] if foreign else None)
     found: list[tuple[Any, Lines]] = []
     for node in _nodes(text, source):
         value = reader.value(node)
@@ -101,6 +114,8 @@ def _nodes(text: str, source: str) -> Iterator[Any]:
             "this is not YAML", where=where, why="a character is no Unicode"
         ) from None
     try:
+        if len(text) > _SHORT:
+            _refuse_too_many(text, source)
         while loader.check_node():
             yield loader.get_node()
     except yaml.YAMLError as error:
@@ -112,6 +127,19 @@ def _nodes(text: str, source: str) -> Iterator[Any]:
         raise InvalidInput("this is not YAML", where=where, why=why) from None
     finally:
         loader.dispose()
+
+
+def _refuse_too_many(text: str, source: str) -> None:
+    """Raise InvalidInput where a text has too many nodes, before any is kept."""
+    events = yaml.parse(text, Loader=_loader_class())
+    nodes = (event for event in events if isinstance(event, yaml.NodeEvent))
+    if next(islice(nodes, MAX_NODES, None), None) is not None:
+        raise InvalidInput(
+            "this is too large",
+            where=source,
+            why=f"it has more than {MAX_NODES} values",
+            todo="split it",
+        )
 
 
 @cache
@@ -130,12 +158,12 @@ def _loader_class() -> Any:
 
 
 class _Reader:
-    """Builds the values of one text of so many characters. doubled: takes the keys that are there
-    twice, None where they are refused."""
+    """Builds the values of one text. doubled: takes the keys that are there twice, None where they
+    are refused."""
 
-    def __init__(self, source: str, size: int, doubled: list[DoubledKey] | None = None) -> None:
+    def __init__(self, source: str, doubled: list[DoubledKey] | None = None) -> None:
         self._source = source
-        self._left = MAX_NODES + size
+        self._left = MAX_NODES
         self._doubled = doubled
 
     def values(self, nodes: Iterator[Any]) -> list[Any]:

@@ -8,15 +8,14 @@ says so in a label of its pod."""
 
 from __future__ import annotations
 
-import json
 from typing import Optional
 
 from ..._cluster.api_client.api_errors import ApiError
 from ..._cluster.api_client.client import Client
 from ..._cluster.api_objects.labels import DOMAIN
-from ..._json import part
+from ..._json import parse_json, part
 from ..rmd_errors import RmdError
-from .report_fields import Report
+from .report_fields import Report, is_report
 
 LABELS = "app.kubernetes.io/name=intel-rmd,app.kubernetes.io/component=agent"
 CONTAINER = "agent"
@@ -86,9 +85,9 @@ def parse_report(text: str) -> Optional[Report]:
     """The newest report in the end of a log, or None."""
     for line in reversed(text.splitlines()):
         try:
-            found = json.loads(line)
+            found = parse_json(line)
         except ValueError:
             continue
-        if isinstance(found, dict) and found.get("schema") == SCHEMA:
+        if isinstance(found, dict) and found.get("schema") == SCHEMA and is_report(found):
             return found
     return None

@@ -19,7 +19,7 @@ from typing import Any
 from ..._cluster.api_client.client import Client
 from ..._cluster.api_objects.labels import DOMAIN, LOCK_NAMESPACE
 from ..._cluster.lease import LEASE, LockTimes, RunLock
-from ..._json import Obj, part
+from ..._json import Obj, parse_json, part
 from ..._runs.context import RunContext
 
 SAVED_ANNOTATION = f"{DOMAIN}/rmd-saved"
@@ -111,5 +111,5 @@ def saved_in(lease: Mapping[str, Any]) -> list[Obj]:
     text = part(lease["metadata"], "annotations").get(SAVED_ANNOTATION)
     bodies: Any = []
     with contextlib.suppress(ValueError):
-        bodies = json.loads(text) if text else []
+        bodies = parse_json(text) if text else []
     return [body for body in bodies if isinstance(body, dict)] if isinstance(bodies, list) else []

@@ -95,7 +95,7 @@ def _declared(running: tuple[RunningWorkload, ...], report: Report) -> NodeSnaps
         else:
             placed.append(found)
             unseen = "; ".join(report.get("problems") or ["the agent has not seen it yet"])
-            waiting[found.id] = mine["why"] if mine is not None else unseen
+            waiting[found.id] = (mine or {}).get("why") or unseen
     broken, disturbed = broken_workloads(report, placed)
     differs = {**disturbed, **broken, **waiting}
     return NodeSnapshot(tuple(placed), report, disturbed=differs, is_declared=True)

@@ -6,12 +6,62 @@ caches, and the pools that the cache is divided into. Pure."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
+from ..._cluster.api_objects.object_shapes import EACH, Written, misfit
+from ..._errors import InvalidInput
 from ..._nodes.cpuset import parse_cores
 
 Report = Mapping[str, Any]
+
+# Hardware has at most 32 ways (CAT's masks are registers of 32 bits), and the agent looks again after
+# seconds.
+_MOST_WAYS = 32
+_LONGEST_INTERVAL_S = 3600
+
+
+def _are_cpus(text: str) -> bool:
+    try:
+        parse_cores([text])
+    except InvalidInput:
+        return False
+    return True
+
+
+_CPUS = Written("a list of CPUs", _are_cpus)
+_MASK = Written("a mask of ways", re.compile(r"[0-9a-f]{1,8}").fullmatch)
+_POOLS = ("os", "guaranteed", "besteffort", "shared", "infra")
+_CPUS_OF_PODS = {EACH: {EACH: _CPUS}}
+_SHAPE = {
+    "node": str,
+    "cpu_manager": {"policy": str, "entries": _CPUS_OF_PODS},
+    "cgroups": _CPUS_OF_PODS,
+    "l3": {EACH: _CPUS},
+    "pools": {**dict.fromkeys(_POOLS, int), "os_cpus": _CPUS},
+    "declared": {EACH: {"group": str, "why": str}},
+    "problems": [str],
+    "resctrl": {
+        "cbm_mask": _MASK,
+        "bandwidth": {"least": int, "step": int},
+        "groups": {
+            EACH: {"cpus_list": _CPUS, "schemata": {"L3": {EACH: _MASK}, "MB": {EACH: int}}}
+        },
+    },
+}
+
+
+def is_report(found: Any) -> bool:
+    """Whether what stands in a log has the fields of a report: whoever reads them relies on their
+    types."""
+    if misfit(found, _SHAPE):
+        return False
+    ways = [pools_of(found).get(name) or 0 for name in _POOLS]
+    interval = found.get("interval") or 0
+    return all(0 <= number <= _MOST_WAYS for number in ways) and (
+        isinstance(interval, (int, float)) and 0 <= interval <= _LONGEST_INTERVAL_S
+    )
 
 
 def groups_of(report: Report) -> Mapping[str, Any]:

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import Optional
 
 from ..._cluster.api_objects.labels import DOMAIN
-from ..._json import Obj, part
+from ..._json import Obj, parse_json, part
 from ..nodes.actions import Action, posted_by, removed_by
 from ..nodes.node_machine import Dialect
 from ..nodes.node_results import WITHHELD, NodeReport, WorkloadWrite
@@ -87,7 +87,7 @@ class View:
         """The uuids that runs have put there for objects."""
         annotations = part(self.state or {}, "metadata", "annotations")
         with contextlib.suppress(ValueError, TypeError):
-            found = json.loads(annotations.get(OWNED_ANNOTATION) or "[]")
+            found = parse_json(annotations.get(OWNED_ANNOTATION) or "[]")
             return frozenset(str(uuid) for uuid in found)
         return frozenset()
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ..._errors import InvalidInput
-from ..._json import part
+from ..._json import TOO_DEEP, part
 from ..._nodes.pools import NodePool, parse_pools
 from ..._nodes.taints import Taint, parse_taints
 from ..._recipes.loading.instances import default_namespace
@@ -60,6 +60,7 @@ def make_intent(
     some are secret and so not in it.
     """
     recorded: Mapping[str, Any] = part(record or {}, "spec")
+    _refuse_depths(recipe, recorded)
     _refuse_other_recipe(recipe, str(recorded.get("recipe") or ""))
     options = _from_record(recipe, recorded, complete=complete) if given is None else given
     found = Intent(
@@ -96,6 +97,16 @@ def _recorded_pools(recipe: Recipe, recorded: Mapping[str, Any]) -> Sequence[Map
                 todo="give all pools again (hardware_enablement_pools)",
             )
     return list(pools)
+
+
+def _refuse_depths(recipe: Recipe, recorded: Mapping[str, Any]) -> None:
+    """Its CRD lets options and selectors hold anything, so that a part may have been cut off."""
+    if TOO_DEEP in json.dumps(recorded, default=str):
+        raise InvalidInput(
+            f"The record of {recipe.name} cannot be used",
+            why="something in its spec is nested too deep",
+            todo=f"take that out (kubectl edit specialresource {recipe.name})",
+        )
 
 
 def _refuse_other_recipe(recipe: Recipe, recorded: str) -> None:

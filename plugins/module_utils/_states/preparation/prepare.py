@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from functools import partial
@@ -18,10 +18,10 @@ from ..._cluster.api_client.client import Client
 from ..._cluster.api_objects.labels import KERNEL, RUNTIME, SYSTEM, fact_label
 from ..._cluster.applyset import applyset_id
 from ..._errors import InvalidInput
-from ..._json import part
+from ..._json import Obj, part
 from ..._nodes.discovery import Discovery
 from ..._nodes.grouping import Grouping
-from ..._nodes.groups import NodeGroup, normal
+from ..._nodes.groups import NodeGroup, normal, odd_fact
 from ..._nodes.pools import NodePool, parse_pools
 from ..._nodes.taints import Taint
 from ..._recipes.device_access import device_access
@@ -98,6 +98,23 @@ class Prepared:
         return (*([places] if moved else ()), *self.intent.differences)
 
     @property
+    def edited(self) -> str:
+        """Who has changed what the record asks for since a run has found that to be so, in words; ""
+        for nobody."""
+        metadata, status = part(self.record or {}, "metadata"), part(self.record or {}, "status")
+        seen = status.get("observedGeneration")
+        if not seen or seen == metadata.get("generation"):
+            return ""
+        writers = [
+            entry
+            for entry in metadata.get("managedFields") or ()
+            if not entry.get("subresource") and "f:spec" in (entry.get("fieldsV1") or {})
+        ]
+        last: Obj = max(writers, key=lambda entry: str(entry.get("time")), default={})
+        manager = str(last.get("manager") or "somebody")
+        return f"{manager} at {last['time']}" if last.get("time") else manager
+
+    @property
     def selector(self) -> Sequence[Mapping[str, str | None]]:
         """The label sets, any of which makes a node one of ours: the recipe's, with the user's
         node_selector."""
@@ -117,9 +134,14 @@ class Prepared:
         )
 
     @property
+    def facets(self) -> frozenset[str]:
+        """By what any state's objects differ from node to node."""
+        return frozenset(facet for state in self.recipe.states.values() for facet in state.per)
+
+    @property
     def grouping(self) -> Grouping:
         """By what nodes are told apart; pools that are MachineConfigPools have yet to be looked up."""
-        facets = {"kernel"}.union(*(state.per for state in self.recipe.states.values()))
+        facets = self.facets | {"kernel"}
         return Grouping(
             finest=normal(tuple(facets)),
             pools=self.pools,
@@ -208,11 +230,22 @@ def _with_options(recipe: Recipe, intent: Intent) -> Recipe:
 
 
 def tell_differences(prepared: Prepared, context: RunContext) -> None:
-    """Say what this run changes about what was asked for before; the task that looks at the cluster
-    first does."""
+    """Say what this run changes about what was asked for before, and who else has changed that; the
+    task that looks at the cluster first does."""
+    tell_edited(prepared, context)
     if prepared.differences:
         context.notice(
             f"{prepared.recipe.name} differs from its record: {'; '.join(prepared.differences)}"
+        )
+
+
+def tell_edited(prepared: Prepared, context: RunContext) -> None:
+    """Say that the record asks for something else than a run has made so."""
+    if prepared.edited:
+        name = prepared.recipe.name
+        context.notice(
+            f"SpecialResource {name} was changed since the last run, by {prepared.edited}; what it asks for is"
+            " in force once enable has run"
         )
 
 
@@ -278,7 +311,7 @@ def render_facts(
     return RenderFacts(
         namespace=prepared.namespace,
         options=prepared.options,
-        groups=discovery.node_groups,
+        groups=_plausible(discovery.node_groups, prepared.facets),
         cluster=cluster,
         api=ClusterApi(partial(serves, client), partial(namespaced, client)),
         images=images,
@@ -296,6 +329,12 @@ def render_facts(
             record_spec.made_namespaces(prepared.record),
         ),
     )
+
+
+def _plausible(groups: Sequence[NodeGroup], facets: Set[str]) -> Sequence[NodeGroup]:
+    """The groups that something can be rendered for. One node with a fact that cannot be true costs
+    the others nothing; where all nodes have such, whoever renders says so."""
+    return [group for group in groups if not odd_fact(group, facets)] or groups
 
 
 def serves(client: Client, api: str) -> bool:

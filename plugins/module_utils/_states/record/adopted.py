@@ -14,7 +14,7 @@ from ..._cluster.api_objects.changes import Change
 from ..._cluster.api_objects.labels import DOMAIN
 from ..._cluster.api_objects.merging import patched, together, undoing
 from ..._cluster.api_objects.objects import ObjectKey, without_noise
-from ..._json import Obj, part
+from ..._json import Obj, parse_json, part
 
 Adopted = Mapping[ObjectKey, Obj]
 
@@ -25,7 +25,7 @@ def read(record: Mapping[str, Any] | None) -> dict[ObjectKey, Obj]:
     """Object -> the merge patch that gives it back."""
     annotations = part(record or {}, "metadata", "annotations")
     try:
-        found = json.loads(annotations.get(ANNOTATION) or "[]")
+        found = parse_json(annotations.get(ANNOTATION) or "[]")
         return {ObjectKey(*entry["object"]): dict(entry["patch"]) for entry in found}
     except (ValueError, TypeError, KeyError):
         return {}

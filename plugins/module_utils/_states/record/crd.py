@@ -37,10 +37,17 @@ def _text(description: str) -> Obj:
     return described(TEXT, description)
 
 
+def _name(description: str, pattern: str, longest: int) -> Obj:
+    """A text that becomes part of names and paths."""
+    return {**_text(description), "pattern": f"^{pattern}$", "maxLength": longest}
+
+
 def _number(description: str) -> Obj:
     return described(NUMBER, description)
 
 
+# A DNS label.
+_LABEL = r"[a-z0-9]([a-z0-9-]*[a-z0-9])?"
 _PHASE = _text(
     "ready, waiting, failed, degraded, blocked, vanished, starting, leaving, unknown, or empty where no node has the"
     " hardware."
@@ -213,7 +220,7 @@ def _anything(description: str) -> Obj:
 def _pool() -> Obj:
     pool = object_of(
         "Nodes with options of their own.",
-        name=_text("Name of the pool."),
+        name=_name("Name of the pool.", r"[a-z]([a-z0-9-]*[a-z0-9])?", 20),
         selector=_anything(
             "Which nodes it has: a LabelSelector with all operators of node affinity."
         ),
@@ -241,13 +248,17 @@ def _taint() -> Obj:
 def _schema() -> Obj:
     spec = object_of(
         "What was asked for.",
-        recipe=_text("Name of the recipe."),
+        recipe=_name("Name of the recipe.", _LABEL, 63),
         recipeDir=_text(
             "Where the recipe was for the run that applied it (a folder is one of the machine that ran"
             " it); without, it is one of the collection."
         ),
-        foundAs=_text("By what name the recipe's files are found, where that is not its own."),
-        namespace=_text("Where the recipe's objects are."),
+        foundAs=_name(
+            "By what name the recipe's files are found, where that is not its own.",
+            "[^/.][^/]*",
+            255,
+        ),
+        namespace=_name("Where the recipe's objects are.", _LABEL, 63),
         options={
             "type": "object",
             "description": "The options that differ from the recipe's defaults; secret ones are left out.",
@@ -267,6 +278,9 @@ def _schema() -> Obj:
         taints=described(list_of(_taint()), "Taints that keep other pods off these nodes."),
     )
     spec["required"] = ["recipe", "namespace"]
+    # Whoever writes it last says all of it: what one manager adds to what another has asked for would
+    # be asked for by nobody, and would stay.
+    spec["x-kubernetes-map-type"] = "atomic"
     root = object_of(
         "An enabled special resource: hardware and what makes it usable.",
         spec=spec,

@@ -17,7 +17,7 @@ from ..._cluster.api_objects.labels import (
     APPLYSET_TOOLING_ANNOTATION,
     DOMAIN,
 )
-from ..._json import Obj, part
+from ..._json import Obj, parse_json, part
 from ..._nodes.pools import NodePool
 from ..._nodes.selectors import LabelSet, selector_text
 from ..._nodes.taints import Taint
@@ -83,10 +83,10 @@ def state_kinds(record: Mapping[str, Any] | None) -> dict[str, list[str]]:
     remembers them."""
     annotations = part(record or {}, "metadata", "annotations")
     try:
-        found = json.loads(annotations.get(KINDS_ANNOTATION) or "{}")
-    except ValueError:
+        found = parse_json(annotations.get(KINDS_ANNOTATION) or "{}")
+        return {str(state): [str(kind) for kind in kinds] for state, kinds in found.items()}
+    except (ValueError, TypeError, AttributeError):
         return {}
-    return {str(state): [str(kind) for kind in kinds] for state, kinds in found.items()}
 
 
 def made_namespaces(record: Mapping[str, Any] | None) -> list[str]:

@@ -22,6 +22,7 @@ from ..._cluster.api_objects.labels import (
     summary_label,
     vanished_annotation,
 )
+from ..._json import parse_json
 from ..._nodes.facts import NodeFacts
 from ..._times import seconds
 from .phases import UNTOLD, Phase, ProofRecord, Result, StatePlan
@@ -78,7 +79,7 @@ def read(node: NodeFacts, recipe: str) -> NodeMarks:
 
 def _parse(text: str | None) -> dict[str, ProofRecord]:
     try:
-        found = json.loads(text or "{}")
+        found = parse_json(text or "{}")
         texts = {
             state: {key: str(value) for key, value in proof.items()}
             for state, proof in found.items()

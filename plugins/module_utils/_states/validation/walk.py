@@ -12,6 +12,7 @@ from functools import partial
 
 from ..._cluster.api_objects.labels import AGENT_CONFIGURATION, fact_label
 from ..._nodes.facts import NodeFacts
+from ..._nodes.groups import odd_fact
 from ..._nodes.taint_ownership import (
     CONTROLLER_TAINTS,
     ControllerTaint,
@@ -38,7 +39,7 @@ RESTART_TEXT = "the driver changed; its pod keeps running the version before unt
 class WalkSettings:
     """What a person may set: times in seconds; timeout overrides the states' own where it is given.
     by_nodes: whether nodes say themselves what is proven on them. controller_taints: what tells that
-    a node starts or leaves."""
+    a node starts or leaves. facets: by what objects differ from node to node."""
 
     recipe: str
     namespace: str
@@ -46,6 +47,7 @@ class WalkSettings:
     timeout: float | None = None
     by_nodes: bool = False
     controller_taints: tuple[ControllerTaint, ...] = CONTROLLER_TAINTS
+    facets: frozenset[str] = frozenset({"kernel"})
 
 
 class Walker:
@@ -243,6 +245,9 @@ class Walker:
         if group not in plan.groups.hashes:
             # Nothing was rendered for it: without this, a state without objects there would count
             # as proven.
+            if odd := odd_fact(node, self.settings.facets):
+                text = f"nothing is deployed for the node, since its {odd}"
+                return Verdict(Outcome.BLOCKED, "OddNode", text)
             text = (
                 "its kernel, pool or container runtime appeared during this run, and nothing was deployed for it yet"
                 f" (group {group})"

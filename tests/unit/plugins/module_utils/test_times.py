@@ -22,6 +22,16 @@ def test_what_is_written_is_read_again() -> None:
     assert seconds("2027-01-15T09:00:00+01:00") == 1_800_000_000.0
 
 
-@pytest.mark.parametrize("text", [None, "", "soon", "2027-01-15T08:00:00", "2027-01-15"])
+def test_a_time_that_is_longer_away_than_a_year_has_digits_is_the_last_one() -> None:
+    far = seconds("9999-12-31T23:59:59Z")
+    assert far is not None
+    assert timestamp(far + 60.0) == "9999-12-31T00:00:00Z"
+    assert micro_timestamp(1e300).startswith("9999-")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [None, "", "soon", "2027-01-15T08:00:00", "2027-01-15", "0000-01-01T00:00:00Z", "9" * 5000],
+)
 def test_what_is_no_time(text: str | None) -> None:
     assert seconds(text) is None

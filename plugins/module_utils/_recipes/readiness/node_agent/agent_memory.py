@@ -35,7 +35,7 @@ class AgentMemory:
         empty = cls()
         try:
             found = cls(**json.loads(text))
-        except (ValueError, TypeError):
+        except (ValueError, TypeError, RecursionError):
             return empty
         fits = all(type(value) is type(getattr(empty, name)) for name, value in vars(found).items())
         return found if fits else empty

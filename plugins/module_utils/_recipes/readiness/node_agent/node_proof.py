@@ -30,9 +30,7 @@ def labels_for(
     is_first = not memory.boot
     memory.begin(node["status"]["nodeInfo"]["bootID"])
     exchange = _exchange(configuration, node)
-    current = _NodeProof(
-        configuration, node, pods, memory, frozenset(exchange.get("withdrawn") or ())
-    )
+    current = _NodeProof(configuration, node, pods, memory, _withdrawn(exchange))
     if is_first:
         current.take_over(configuration)
     values = {state.name: current.value_of(state, now) for state in configuration.states}
@@ -64,6 +62,13 @@ def _exchange(configuration: AgentConfiguration, node: Obj) -> Obj:
     return found if found.get("phase") in ("upgrading", "remedy") else {}
 
 
+def _withdrawn(exchange: Obj) -> frozenset[str]:
+    """The states whose labels the exchange takes away; anybody who may patch nodes may have written
+    them."""
+    names = exchange.get("withdrawn")
+    return frozenset(map(str, names)) if isinstance(names, list) else frozenset()
+
+
 def _runtime(node: Obj) -> str:
     """The node's container runtime with its major version."""
     runtime = str(node["status"]["nodeInfo"]["containerRuntimeVersion"])
@@ -76,7 +81,7 @@ def _annotation(configuration: AgentConfiguration, node: Obj, name: str) -> Obj:
     text = (node["metadata"].get("annotations") or {}).get(configuration.label(name))
     try:
         found = json.loads(text or "{}")
-    except ValueError:
+    except (ValueError, RecursionError):
         return {}
     return cast(Obj, found) if isinstance(found, dict) else {}
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import io
 import tarfile
+import tracemalloc
 
 import pytest
 
@@ -97,6 +98,20 @@ def test_a_small_archive_of_a_large_file_is_refused() -> None:
     assert len(data) < MOST_BYTES / 100
     with pytest.raises(InvalidInput, match="holds more than"):
         chart_files(data, "a.tgz")
+
+
+def test_what_charts_inside_unpack_to_counts_together() -> None:
+    """Each of 200 is small, and unpacks to less than the limit."""
+    inner = packed(("b/Chart.yaml", HEAD), ("b/big", bytes(MOST_BYTES // 4)))
+    many = [(f"a/charts/{number}.tgz", inner) for number in range(200)]
+    data = packed(("a/Chart.yaml", HEAD), *many)
+    tracemalloc.start()
+    with pytest.raises(InvalidInput, match="holds more than"):
+        chart_files(data, "a.tgz")
+    with pytest.raises(InvalidInput, match="holds more than"):
+        charts_among({f"{path.rpartition('/')[2]}": content for path, content in many}, "here", "")
+    assert tracemalloc.get_traced_memory()[1] < 100 * 1024**2
+    tracemalloc.stop()
 
 
 @pytest.mark.parametrize(

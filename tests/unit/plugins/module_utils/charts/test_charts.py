@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -220,7 +221,21 @@ c: 1
 """
 
 
-def test_helm_is_asked_once_for_each_set_of_values() -> None:
+def test_a_file_that_renders_to_something_else_each_time_is_refused() -> None:
+    """Whatever makes it so: no list of functions has them all."""
+    said = count()
+
+    def helm(_arguments: list[str], _files: Mapping[str, str]) -> tuple[str, str]:
+        return OUTPUT.replace("b: 1", f"b: {next(said)}"), ""
+
+    chart = ChartRendering("kmod", FILES, "kmod", helm)
+    for _again in range(2):
+        with pytest.raises(TemplateError, match="line 1 of what it renders to is another one each"):
+            chart.texts(RELEASE, {}, {})
+    assert next(said) == 2
+
+
+def test_helm_is_asked_twice_for_each_set_of_values_and_no_more() -> None:
     asked: list[tuple[list[str], Mapping[str, str]]] = []
 
     def helm(arguments: list[str], files: Mapping[str, str]) -> tuple[str, str]:
@@ -232,7 +247,7 @@ def test_helm_is_asked_once_for_each_set_of_values() -> None:
     assert found["templates/0000-a.yaml"] == "a: 1\n---\nc: 1\n"
     assert chart.texts(RELEASE, {"a": 1}, {"b": 2}) is found
     chart.texts(RELEASE, {"a": 1}, {"b": 3})
-    assert len(asked) == 2
+    assert len(asked) == 4
     arguments, files = asked[0]
     assert arguments[:3] == ["template", "kmod", "./chart"]
     # The last one wins.

@@ -6,9 +6,11 @@
 from __future__ import annotations
 
 import contextlib
+import email.utils
 import json
 import socket
 import time
+from collections.abc import Callable
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
@@ -28,6 +30,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_c
     Unreachable,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_client.client import (
+    Client,
     connect,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_client.connection_request import (
@@ -38,6 +41,10 @@ from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_c
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_objects.kinds import (
     builtin,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.authorization import (
+    AccessReview,
+    missing,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._errors import InvalidInput
 
@@ -187,6 +194,81 @@ def test_429_with_retry_after_is_sent_again_even_for_a_write(fake: Any) -> None:
     fake.script((429, {"Retry-After": "1"}, status(429)), (201, {}, MAP))
     assert fake.client().create(MAP) == MAP
     assert fake.clock.pauses == [1.0]
+
+
+CALLS: dict[str, Callable[[Client], Any]] = {
+    "version": lambda client: client.version(),
+    "discovery": lambda client: client.kind("example.com/v1", "Toy"),
+    "rights": lambda client: missing(client, {AccessReview("", "nodes", "", "get"): {""}}),
+    "list": lambda client: client.list(CONFIG_MAP, namespace="n"),
+    "write": lambda client: client.create(MAP),
+}
+ANSWERS: dict[str, Any] = {
+    "version": {"major": "1"},
+    "discovery": {"resources": [{"kind": "Toy", "name": "toys", "namespaced": True}]},
+    "rights": {"status": {"allowed": True}},
+    "list": {"kind": "ConfigMapList", "items": [], "metadata": {"resourceVersion": "1"}},
+    "write": MAP,
+}
+
+
+@pytest.mark.parametrize("wait", [1, 32])
+@pytest.mark.parametrize("name", CALLS)
+def test_what_the_server_asks_to_wait_is_waited_for_on_the_first_request_too(
+    fake: Any, name: str, wait: int
+) -> None:
+    busy = (429, {"Retry-After": str(wait)}, status(429, "TooManyRequests", "busy"))
+    fake.script(busy, busy, busy, (200, {}, ANSWERS[name]))
+    CALLS[name](fake.client())
+    assert fake.clock.pauses == [wait] * 3
+
+
+def test_a_time_to_come_back_may_be_a_date(fake: Any) -> None:
+    date = email.utils.formatdate(time.time() + 20, usegmt=True)
+    fake.script((429, {"Retry-After": date}, status(429)), (200, {}, {"major": "1"}))
+    fake.client().version()
+    assert len(fake.clock.pauses) == 1
+    assert 17 < fake.clock.pauses[0] <= 20
+
+
+@pytest.mark.parametrize(
+    "nonsense",
+    ["", "soon", "-1", "1.5", "\xb2", "0x10", "Sun, 99 Foo 99999999999 99:99:99 +99999999"],
+)
+def test_a_time_that_cannot_be_read_is_none(fake: Any, nonsense: str) -> None:
+    fake.script((429, {"Retry-After": nonsense}, status(429)), (200, {}, {"major": "1"}))
+    fake.client().version()
+    assert len(fake.clock.pauses) == 1
+    assert fake.clock.pauses[0] < 1
+
+
+@pytest.mark.parametrize(
+    ("wait", "words"), [("600", "busy and asks to wait 600 s;"), ("9" * 5000, "to wait for ever;")]
+)
+def test_whoever_asks_for_too_much_ends_the_request_with_that(
+    fake: Any, wait: str, words: str
+) -> None:
+    fake.script((429, {"Retry-After": wait}, status(429, "TooManyRequests", "busy")))
+    with pytest.raises(Unreachable, match=words):
+        fake.client().version()
+    assert fake.clock.pauses == []
+
+
+def test_whoever_puts_off_for_ever_is_given_up(fake: Any) -> None:
+    fake.script((429, {"Retry-After": "32"}, status(429, "TooManyRequests", "busy")))
+    with pytest.raises(Unreachable, match="busy and asks to wait 32 s;"):
+        fake.client().version()
+    assert fake.clock.pauses == [32.0] * 3
+    fake.clock.pauses.clear()
+    with pytest.raises(Unreachable):
+        fake.client().hurried(5.0, 5.0).version()
+    assert fake.clock.pauses == []
+
+
+def test_too_many_requests_means_that_nothing_was_done(fake: Any) -> None:
+    fake.script((429, {}, status(429)), (201, {}, {"kind": "Build", "metadata": {"name": "b"}}))
+    fake.client().create_subresource(POD, "p", "n", "instantiate", {})
+    assert len(fake.asked) == 2
 
 
 def test_a_wait_that_is_too_long_is_not_waited_for(fake: Any) -> None:

@@ -387,6 +387,12 @@ def test_mistakes_in_a_kubeconfig(kubeconfig: Write, tmp_path: Path) -> None:
     sentence({"kubeconfig": path})
     Path(path).write_text("")
     assert "empty" in sentence({"kubeconfig": path})
+    for deep in ("clusters: " + "[" * 2000 + "]" * 2000, "clusters: &a [*a]\nusers: *a"):
+        Path(path).write_text(deep)
+        sentence({"kubeconfig": path})
+    with Path(path).open("ab") as file:
+        file.truncate(10**10)
+    assert "is larger than 5000000 bytes; name a smaller one" in sentence({"kubeconfig": path})
 
 
 def test_mistakes_in_options() -> None:

@@ -48,6 +48,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils._cluster.plann
     plan,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._errors import EnablementError
+from ansible_collections.hardware.enablement.plugins.module_utils._json import TOO_DEEP
 from ansible_collections.hardware.enablement.plugins.module_utils._nodes.facts import (
     NodeFacts,
     quantity,
@@ -62,6 +63,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils._states.invent
 from ansible_collections.hardware.enablement.plugins.module_utils._states.inventory.host_variables import (
     host_variables,
 )
+from ansible_collections.hardware.enablement.plugins.module_utils._states.record.crd import RECORD
 from ansible_collections.hardware.enablement.plugins.module_utils._verdicts import pod_status
 
 Obj = dict[str, Any]
@@ -351,6 +353,10 @@ def mutated(value: Any) -> Any:
             ["x"],
             "2026-02-31T00:00:00Z",
             10**30,
+            "\x1b[2J\x00\u202e",
+            "9" * 5000,
+            "0000-01-01T00:00:00Z",
+            json.loads("[" * 200 + "]" * 200),
         ]
         holder[key] = pick(others)
     return value
@@ -413,6 +419,26 @@ def test_500_spoiled_answers_end_in_results_or_sentences(
         ]
         assert not writes or name not in READS, (seed, name)
     assert 100 < len(list(filter(None, sentences))) < 400
+
+
+def test_one_object_that_is_nested_too_deep_costs_no_list(fake: Any) -> None:
+    """A field that its CRD lets hold anything may be nested 10,000 levels deep."""
+    deep = b'{"a":' * 9_000 + b"1" + b"}" * 9_000
+    items = [{"metadata": {"name": name}, "spec": {"options": {}}} for name in ("a", "b")]
+    page = json.dumps({"kind": "SpecialResourceList", "items": items, "metadata": {}}).encode()
+    fake.script((200, {}, page.replace(b'"options": {}', b'"options": %s' % deep, 1)))
+    one, other = fake.client().list(RECORD).items
+    assert (one["metadata"]["name"], other["spec"]) == ("a", {"options": {}})
+    assert TOO_DEEP in json.dumps(one)
+
+
+def test_a_time_of_year_zero_costs_no_list(fake: Any) -> None:
+    """Go has it, and so whoever may write a status may."""
+    condition = {"type": "Ready", "status": "True", "lastTransitionTime": "0000-02-29T00:00:00Z"}
+    node = {"metadata": {"name": "n"}, "status": {"conditions": [condition]}}
+    fake.script((200, {}, {"kind": "NodeList", "items": [node], "metadata": {}}))
+    (found,) = fake.client().list(kind_of("v1", "Node")).items
+    assert NodeFacts.from_object(found).ready_since is None
 
 
 def test_a_lean_object_has_what_is_read_of_it_and_no_more() -> None:

@@ -270,3 +270,8 @@ def test_fields_that_a_kind_does_not_have_are_taken_out_of_a_copy() -> None:
         "b": 1,
     }
     assert "x" in PORTS[1]
+
+
+def test_a_sentence_moves_no_terminal() -> None:
+    error = EnablementError("a\x1b[2Jb", why="c\u202ed\x9b0m\x00\u2028e", todo="f\tg\r\nh ü 漢")
+    assert str(error) == "a\ufffd[2Jb: c\ufffdd\ufffd0m\ufffd e; f g h ü 漢."

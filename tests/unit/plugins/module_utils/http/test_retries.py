@@ -11,6 +11,7 @@ import pytest
 
 from ansible_collections.hardware.enablement.plugins.module_utils._http.retries import (
     LONGEST_PAUSE_S,
+    LONGEST_WAIT_S,
     PAUSES_S,
     may_pass,
     pause_before,
@@ -34,7 +35,12 @@ def test_there_is_an_end() -> None:
     pauses = [pause_before(attempt) for attempt in range(2, 2 + len(PAUSES_S))]
     assert pauses == list(PAUSES_S)
     assert pause_before(2 + len(PAUSES_S)) is None
-    assert pause_before(2 + len(PAUSES_S), 0.1) is None
+
+
+def test_whoever_says_when_to_come_back_is_asked_for_longer() -> None:
+    assert pause_before(3 + len(PAUSES_S), 5.0, 100.0) == 5.0
+    assert pause_before(3 + len(PAUSES_S), 0.1, 100.0) == PAUSES_S[-1]
+    assert pause_before(3, 5.0, LONGEST_WAIT_S - 4.9) is None
 
 
 def test_a_wish_of_the_server_is_respected() -> None:
@@ -56,6 +62,9 @@ def test_a_wish_for_too_long_is_an_end() -> None:
         ("soon", 0),
         ("-5", 0),
         ("1.5", 0),
+        ("\xb2", 0),
+        ("Sun, 99 Foo 99999999999 99:99:99 +99999999", 0),
+        ("Sat, 21 Nov 2026 12:00:05 +99999999999999999999", 0),
         ("Sat, 21 Nov 2026 12:00:05 GMT", 5),
         ("Sat, 21 Nov 2026 13:00:05 +0100", 5),
         ("Sat, 21 Nov 2026 12:00:05 -0000", 5),

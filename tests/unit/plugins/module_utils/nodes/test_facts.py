@@ -174,6 +174,9 @@ def test_os_labels_count_where_the_image_says_nothing() -> None:
         ("2Ki", 2048),
         ("1.5Gi", 1610612736),
         ("1e3", 1000),
+        ("1e999", 2**63 - 1),
+        ("-9999999999999E", 1 - 2**63),
+        ("9" * 5000, 2**63 - 1),
     ],
 )
 def test_quantity(text: str | int | None, number: float) -> None:
@@ -181,7 +184,7 @@ def test_quantity(text: str | int | None, number: float) -> None:
     assert isinstance(quantity(text), type(number))
 
 
-@pytest.mark.parametrize("text", ["", "many", "5 Gi", "1.2.3", "5Xi"])
+@pytest.mark.parametrize("text", ["", "many", "5 Gi", "1.2.3", "5Xi", "1E999999999", "1\n", "٣"])
 def test_no_quantity(text: str) -> None:
     with pytest.raises(ValueError, match="is not a quantity"):
         quantity(text)

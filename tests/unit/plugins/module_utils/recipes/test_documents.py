@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from typing import Any
 
 import pytest
@@ -132,9 +133,28 @@ def test_of_a_key_that_is_there_twice_gos_readers_take_the_last() -> None:
     assert (value["a"], lines[("a",)]) == ([4], 3)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[" + "[]," * 250_000 + "]",
+        "- a\n" * 250_000,
+        "".join(f"k{number}: v\n" for number in range(150_000)),
+        "---\na: b\n" * 100_000,
+        "".join(["a: &a [x, x, x, x]\n", *(f"b{number}: *a\n" for number in range(100_000))]),
+    ],
+    ids=["lists", "items", "keys", "documents", "aliases"],
+)
+def test_a_text_takes_less_than_100_mib(text: str) -> None:
+    tracemalloc.start()
+    with pytest.raises(InvalidInput, match="too large"):
+        parse(text, "file")
+    assert tracemalloc.get_traced_memory()[1] < 100 * 1024**2
+    tracemalloc.stop()
+
+
 def test_a_long_text_is_read_and_an_alias_that_makes_it_long_is_not() -> None:
-    (found,) = parse("[" + "1," * (MAX_NODES + 1) + "]", "file")
-    assert len(found) == MAX_NODES + 1
+    (found,) = parse("[" + "1," * (MAX_NODES - 1) + "]", "file")
+    assert len(found) == MAX_NODES - 1
     bomb = "a: &a [1,1,1,1,1,1,1,1,1,1]\n"
     for name, other in zip("bcdefg", "abcdef", strict=True):
         bomb += f"{name}: &{name} [{','.join([f'*{other}'] * 10)}]\n"

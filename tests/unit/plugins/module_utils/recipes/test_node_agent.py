@@ -315,6 +315,13 @@ def test_states_without_a_gate_have_no_label() -> None:
     assert machine.observe(DRIVER) == {"": "ready"}
 
 
+@pytest.mark.parametrize("withdrawn", [7, {"driver": 1}, [[1]], None])
+def test_what_is_withdrawn_may_be_anything(withdrawn: object) -> None:
+    machine = Machine.proven()
+    machine.note("upgrade", {"phase": "upgrading", "withdrawn": withdrawn})
+    assert machine.observe(DRIVER, PLUGIN)[""] == "ready"
+
+
 def test_labels_are_withdrawn_for_an_exchange() -> None:
     machine = Machine.proven()
     machine.note("upgrade", {"phase": "upgrading", "withdrawn": ["driver", "plugin"]})
@@ -327,7 +334,7 @@ def test_labels_are_withdrawn_for_an_exchange() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["{", "[]", '"upgrading"', '{"phase": "done", "withdrawn": ["driver"]}']
+    "text", ["{", "[]", '"upgrading"', '{"phase": "done", "withdrawn": ["driver"]}', "[" * 100_000]
 )
 def test_an_annotation_that_says_no_exchange_withdraws_nothing(text: str) -> None:
     machine = Machine.proven()

@@ -80,6 +80,9 @@ def test_anything_else_is_not(body: bytes) -> None:
         {"layers": {}},
         {"layers": [DESCRIPTOR, "x"]},
         {"layers": [{"digest": "sha256:12"}]},
+        {"layers": [{**DESCRIPTOR, "size": "many"}]},
+        {"layers": [{**DESCRIPTOR, "size": -1}]},
+        {"layers": [{**DESCRIPTOR, "size": {}}]},
     ],
 )
 def test_a_manifest_that_is_broken_is_none(broken: dict[str, Any]) -> None:

@@ -97,6 +97,7 @@ def prove(
             grouping=grouping,
             serves=GPU.__eq__,
             by_nodes=False,
+            facets=frozenset(),
             device_access=DeviceAccess(),
         ),
         discovery=SimpleNamespace(

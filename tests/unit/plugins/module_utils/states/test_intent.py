@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.hardware.enablement.plugins.module_utils._errors import InvalidInput
+from ansible_collections.hardware.enablement.plugins.module_utils._json import TOO_DEEP
 from ansible_collections.hardware.enablement.plugins.module_utils._recipes.loading.options import (
     resolve,
 )
@@ -63,6 +64,14 @@ def test_nothing_given_is_as_recorded() -> None:
         "mine",
     )
     assert intent.differences == ()
+
+
+@pytest.mark.parametrize("given", [None, {"version": "2.0"}])
+def test_a_record_of_which_a_part_was_cut_off_is_refused(given: dict[str, Any] | None) -> None:
+    record = enabled()
+    record["spec"]["options"]["node_selector"] = {"a": [TOO_DEEP]}
+    with pytest.raises(InvalidInput, match="in its spec is nested too deep; take that out"):
+        make_intent(RECIPE, given, None, record)
 
 
 def test_given_options_are_not_mixed_with_the_record() -> None:

@@ -5,11 +5,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pytest
 import yaml
 
 from ansible_collections.hardware.enablement.plugins.module_utils._nodes.groups import NodeGroup
@@ -52,6 +54,30 @@ def version() -> dict[str, Any]:
     """The only version of the CRD."""
     (only,) = definition()["spec"]["versions"]
     return dict(only)
+
+
+def test_whoever_writes_the_spec_writes_all_of_it() -> None:
+    """What another manager had added beside ours would stay in it for ever."""
+    spec = version()["schema"]["openAPIV3Schema"]["properties"]["spec"]
+    assert spec["x-kubernetes-map-type"] == "atomic"
+
+
+@pytest.mark.parametrize(
+    ("field", "right", "wrong"),
+    [
+        ("recipe", "nvidia-gpu", "../gpu"),
+        ("recipe", "a", "{{ 7 }}"),
+        ("namespace", "gpu", "gpu/pods"),
+        ("namespace", "gpu-1", "GPU"),
+        ("foundAs", "kmod-v1.0.0", "../../etc"),
+        ("foundAs", "chart of us", ".."),
+    ],
+)
+def test_what_becomes_part_of_a_path_looks_like_a_name(field: str, right: str, wrong: str) -> None:
+    schema = version()["schema"]["openAPIV3Schema"]["properties"]["spec"]["properties"][field]
+    assert re.search(schema["pattern"], right)
+    assert not re.search(schema["pattern"], wrong)
+    assert schema["maxLength"] <= 255
 
 
 def undescribed(schema: dict[str, Any], path: str) -> Iterator[str]:

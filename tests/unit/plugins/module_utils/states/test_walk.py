@@ -803,6 +803,19 @@ def test_a_kernel_that_appears_during_the_run_proves_nothing() -> None:
     assert (result.phase, result.reason) == (Phase.WAITING, "NewGroup")
 
 
+def test_nothing_is_said_of_a_node_whose_facts_cannot_be_true() -> None:
+    rig = Rig(world.plan("driver", deployed=False))
+    odd = world.node(kernel="6.1\x1b[2J")
+    rig.walker.walk(odd, "group-of-it", {}, NONE, NOW)
+    assert rig.walker.results["n1", "driver"].reason == "OddNode"
+    rig.walker.walk(odd, "group-of-it", {}, NONE, NOW + rig.walker.settings.failure_grace)
+    result = rig.walker.results["n1", "driver"]
+    assert (result.phase, result.message) == (
+        Phase.UNKNOWN,
+        "nothing is deployed for the node, since its kernel is told as '6.1\\x1b[2J', which does not look like one",
+    )
+
+
 class TestSubject:
     """A proof is about what is deployed and about what it was proven on top of."""
 
