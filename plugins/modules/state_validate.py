@@ -104,7 +104,9 @@ table:
   elements: str
   returned: always
 causes:
-  description: Each cause of what is not ready once, the worst and longest first, with the states that stand on it.
+  description: >-
+    Each cause of what is not ready once, the worst and longest first, with the states that stand on it. In check mode with
+    C(before), what the last run has seen in the same state and when (C(seen)), where that is something else.
   type: list
   elements: dict
   returned: always

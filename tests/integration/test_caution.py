@@ -243,6 +243,41 @@ def test_a_node_that_is_not_ready_is_unknown_and_nothing_is_written_to_nodes(
 
 
 @pytest.mark.usefixtures("enabled")
+def test_who_looks_after_a_failed_run_learns_what_that_has_seen(
+    cluster: Cluster, runner: Runner
+) -> None:
+    cluster.kubectl("create", "quota", "few", "-n", sight.NAMESPACE, "--hard=pods=1")
+    sight.delete_pod(cluster, NODE, "device_plugin")
+    failed = runner.play("enable_gpu", hardware_enablement_failure_grace=1)
+    assert "exceeded quota: few" in sentence(failed)
+    looked = sentence(runner.play("status", hardware_enablement_failure_grace=1))
+    assert f"node {NODE}, state device_plugin degraded" in looked
+    assert "exceeded quota: few" in looked
+    # An hour later nothing else knows it.
+    cluster.kubectl("delete", "events", "--all", "-n", sight.NAMESPACE)
+    cluster.kubectl("delete", "quota", "few", "-n", sight.NAMESPACE)
+    proofs = sight.proofs(cluster, GPU_NODES[2])
+    del proofs["driver_validation"]
+    cluster.kubectl(
+        "annotate", "node", GPU_NODES[2], f"{sight.PROOFS}={json.dumps(proofs)}", "--overwrite"
+    )
+    mark = cluster.mark()
+    output = runner.play("status").output
+    assert runner.writes(mark) == []
+    assert (
+        f"! node {GPU_NODES[2]}, driver_validation waiting: what is deployed is not proven"
+        in output
+    )
+    assert "  -> run the playbook that enables it" in output
+    assert "this passes by itself" not in output
+    # Its controller tries again later each time, but for what is news to it.
+    cluster.kubectl(
+        "annotate", "daemonset", "-n", sight.NAMESPACE, "nvidia-device-plugin", "try=again"
+    )
+    runner.play("enable_gpu").check()
+
+
+@pytest.mark.usefixtures("enabled")
 def test_devices_that_are_all_in_use_are_told_from_broken_ones(
     cluster: Cluster, runner: Runner
 ) -> None:

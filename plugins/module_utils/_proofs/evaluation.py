@@ -70,13 +70,16 @@ class ProofTarget:
 class ProofView:
     """What all proofs see that are evaluated at one moment. namespace: the recipe's. started: when
     the run began, now: this moment, in seconds since the epoch. slots: how many more validation pods
-    each state may run."""
+    each state may run. acts: what proofs want to have done is done, and they are looked at again;
+    without it this is a look alone. by_nodes: whether nodes set their gates themselves."""
 
     snapshot: ClusterSnapshot
     namespace: str
     started: float
     now: float
     slots: Mapping[str, int]
+    acts: bool = True
+    by_nodes: bool = False
 
 
 @dataclass

@@ -35,6 +35,7 @@ from .validation.loop import ChangeHook, Loop, ProofScope, WriteAccess
 from .validation.node_marks import READY
 from .validation.phases import StatePlan
 from .validation.progress import Progress
+from .validation.record_memory import NOTHING_BEFORE
 from .validation.walk import WalkSettings
 from .walk_ending import WalkEnding
 
@@ -183,6 +184,9 @@ def _loop(
                 failure_grace=float(request.failure_grace),
                 timeout=float(request.timeout) if request.timeout is not None else None,
                 by_nodes=desired.prepared.by_nodes,
+                acts=access.allowed,
+                # A run gives everything its whole patience again: its causes may be mended by now.
+                record_memory=NOTHING_BEFORE if access.allowed else desired.record_memory,
             ),
             grouping=desired.discovery.grouping,
             complete={plan.name for plan in plans} >= {plan.name for plan in desired.plans},

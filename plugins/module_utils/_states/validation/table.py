@@ -7,7 +7,7 @@ about it, what it blocks."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, Optional
 
 from ..._nodes.upgrade_marks import QUARANTINED, REMEDY
 from .causes import place
@@ -15,16 +15,15 @@ from .causes import place
 MAX_CAUSES = 10
 NAMED = 3
 
+Seconds = Callable[[str], Optional[float]]
+Age = Callable[[str], float]
 
-def render(
-    recipe: str, report: Mapping[str, Any], now: float, seconds: Callable[[str], float | None]
-) -> list[str]:
+
+def render(recipe: str, report: Mapping[str, Any], now: float, seconds: Seconds) -> list[str]:
     """The lines. seconds turns an API timestamp into seconds since the epoch."""
     states = [row for state in report["states"] for row in _state_rows(state)]
     nobody = [] if report["nodes_total"] else [f"! {report['message']}"]
-
-    def age(since: str) -> float:
-        return max(now - (seconds(since) or now), 0)
+    age = _ages(now, seconds)
 
     return [
         _head(recipe, report),
@@ -38,6 +37,11 @@ def render(
         *([f"~ {departure(report['left'])}"] if report["left"] else []),
         *(f"! {sentence}" for sentence in report["unfinished"]),
     ]
+
+
+def _ages(now: float, seconds: Seconds) -> Age:
+    """How long ago an API timestamp was, in seconds."""
+    return lambda since: max(now - (seconds(since) or now), 0)
 
 
 def _head(recipe: str, report: Mapping[str, Any]) -> str:
@@ -62,8 +66,8 @@ def _group_row(state: Mapping[str, Any], group: Mapping[str, Any]) -> Sequence[s
     return state["name"], group["title"], f"{group['ready']}/{group['total']}", phase, reason
 
 
-def _causes(causes: Sequence[Mapping[str, Any]], age: Callable[[str], float]) -> list[str]:
-    lines = [line for cause in causes[:MAX_CAUSES] for line in _cause(cause, age(cause["since"]))]
+def _causes(causes: Sequence[Mapping[str, Any]], age: Age) -> list[str]:
+    lines = [line for cause in causes[:MAX_CAUSES] for line in _cause(cause, age)]
     more = len(causes) - MAX_CAUSES
     return (
         [*lines, f"  and {more} more causes (report: all lists every node)"] if more > 0 else lines
@@ -100,7 +104,7 @@ def _rival(name: str) -> tuple[str, str]:
     )
 
 
-def _upgrades(rows: Sequence[Mapping[str, str]], age: Callable[[str], float]) -> list[str]:
+def _upgrades(rows: Sequence[Mapping[str, str]], age: Age) -> list[str]:
     """The nodes that are on their way to another driver, or did not get there."""
     lines = []
     for row in rows[:MAX_CAUSES]:
@@ -125,9 +129,28 @@ def departure(names: Sequence[str]) -> str:
     return f"left during the run: {', '.join(names[:NAMED])}{more}"
 
 
-def _cause(cause: Mapping[str, Any], age: float) -> list[str]:
-    head = f"! {place(cause)}, {cause['state']} {cause['phase']} for {duration(age)}: {cause['message']}"
-    lines = [head, f"  -> {cause['todo']}"]
+def sight_before(cause: Mapping[str, Any], now: float, seconds: Seconds) -> str:
+    """What the last run saw of a cause where that is something else than is seen now; "" for
+    nothing."""
+    return _sight_before(cause, _ages(now, seconds))
+
+
+def _sight_before(cause: Mapping[str, Any], age: Age) -> str:
+    before = cause.get("before")
+    if not before:
+        return ""
+    where = "" if place(before) == place(cause) else f" on {place(before)}"
+    ago = duration(age(before["seen"]))
+    return f"seen {ago} ago by the last run{where}, {before['phase']}: {before['message']}"
+
+
+def _cause(cause: Mapping[str, Any], age_of: Age) -> list[str]:
+    age, seen = age_of(cause["since"]), _sight_before(cause, age_of)
+    before = [f"  {seen}"] if seen else []
+    # What was seen just now for the first time may have been so for long.
+    lasting = f" for {duration(age)}" if age >= 2 else ""
+    head = f"! {place(cause)}, {cause['state']} {cause['phase']}{lasting}: {cause['message']}"
+    lines = [head, *before, f"  -> {cause['todo']}"]
     if cause["blocked"]:
         most = max(entry["nodes"] for entry in cause["blocked"])
         nodes = f" on {most} nodes" if most > 1 else ""

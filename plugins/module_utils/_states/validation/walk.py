@@ -20,6 +20,7 @@ from ..._proofs.snapshot import ClusterSnapshot
 from ..._verdicts.verdict import PASSED, Outcome, Verdict
 from ..staging import ProvenOn
 from .phases import BROKEN, UNTOLD, Memory, Phase, ProofRecord, Result, StatePlan
+from .record_memory import NOTHING_BEFORE, RecordMemory
 from .verdict_results import result_of
 from .walk_step import Walk, WalkStep
 
@@ -29,13 +30,16 @@ RESTART_TEXT = "the driver changed; its pod keeps running the version before unt
 @dataclass(frozen=True)
 class WalkSettings:
     """What a person may set: times in seconds; timeout overrides the states' own where it is given.
-    by_nodes: whether nodes say themselves what is proven on them."""
+    by_nodes: whether nodes say themselves what is proven on them. acts: see ProofView. record_memory: what
+    is known from before."""
 
     recipe: str
     namespace: str
     failure_grace: float = 30.0
     timeout: float | None = None
     by_nodes: bool = False
+    acts: bool = True
+    record_memory: RecordMemory = NOTHING_BEFORE
 
 
 class Walker:
@@ -92,7 +96,7 @@ class Walker:
             if not plan.per_node:
                 continue
             record = records.get(plan.name)
-            memory = self.memory.setdefault((node.name, plan.name), Memory())
+            memory = self._memory(node, plan.name)
             # A regress takes proof and gate away, which does not undo that it once worked.
             memory.proven = memory.proven or record is not None or plan.name in gates
             step = WalkStep(plan, memory, walk, now)
@@ -121,7 +125,7 @@ class Walker:
     def walk_cluster(self, plan: StatePlan, now: float) -> Walk:
         """Look at a state that serves no node."""
         walk = Walk()
-        memory = self.memory.setdefault(("", plan.name), Memory())
+        memory = self._memory(None, plan.name)
         step = WalkStep(plan, memory, walk, now)
         if unmet := self._unmet_on_cluster(plan):
             result = self._behind(step, unmet)
@@ -178,6 +182,13 @@ class Walker:
             node for node in nodes if all(plan.serves(groups[node], facts[node]) for plan in plans)
         ]
         return served or nodes
+
+    def _memory(self, node: NodeFacts | None, state: str) -> Memory:
+        """Of a state on a node, or on the cluster; the first time what the last run has left."""
+        key = (node.name if node else "", state)
+        if key not in self.memory:
+            self.memory[key] = self.settings.record_memory.memory(node, state)
+        return self.memory[key]
 
     def _on_node(
         self, step: WalkStep, node: NodeFacts, target: ProofTarget, *, holds: bool
@@ -262,6 +273,8 @@ class Walker:
             started=self.started,
             now=step.now,
             slots=self.slots,
+            acts=self.settings.acts,
+            by_nodes=self.settings.by_nodes,
         )
         for index, proof in step.plan.proofs_for(target.group):
             kind = KINDS[proof.kind]
