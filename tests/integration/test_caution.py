@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import signal
 import time
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,6 +17,7 @@ import pytest
 from tests.cluster import Cluster, processes
 from tests.cluster.simulation.faults import clear_faults, set_fault
 from tests.integration import sight
+from tests.integration.conftest import grant
 from tests.integration.plays import Played, Runner
 from tests.integration.waiting import wait_until
 
@@ -275,6 +277,49 @@ def test_who_looks_after_a_failed_run_learns_what_that_has_seen(
         "annotate", "daemonset", "-n", sight.NAMESPACE, "nvidia-device-plugin", "try=again"
     )
     runner.play("enable_gpu").check()
+
+
+def rewrite(cluster: Cluster, manager: str, *change: str) -> None:
+    """Change something of ours as another field manager."""
+    verb, *rest = change
+    cluster.kubectl(verb, *rest, "-n", sight.NAMESPACE, f"--field-manager={manager}")
+
+
+@pytest.mark.usefixtures("enabled")
+def test_what_others_make_of_what_is_deployed_is_told_with_who_and_put_back(
+    cluster: Cluster, runner: Runner, tmp_path: Path
+) -> None:
+    grant(cluster, "viewer", "hardware-enablement-viewer")
+    viewer = Runner(cluster, "viewer", tmp_path)
+    runner.play("enable_gpu").check()
+    plugin, exporter = "daemonset/nvidia-device-plugin", "daemonset/nvidia-dcgm-exporter"
+    rewrite(cluster, "argocd-controller", "label", plugin, "argocd.argoproj.io/instance=gpu")
+    mark = cluster.mark()
+    output = viewer.play("status").check().output
+    assert "nvidia-gpu: ready, 3/3 nodes" in output
+    assert "~ DaemonSet nvidia-gpu/nvidia-device-plugin extended by argocd-controller" in output
+    runner.play("enable_gpu").unchanged()
+    assert runner.writes(mark) == []
+
+    # Which rolls nothing out.
+    name = "app.kubernetes.io/managed-by"
+    rewrite(cluster, "flux", "label", exporter, f"{name}=flux", "--overwrite")
+    cluster.kubectl("delete", "configmap", "-n", sight.NAMESPACE, "nvidia-gpu-dashboard")
+    mark = cluster.mark()
+    looked = viewer.play("status")
+    assert "nvidia-gpu: drifted, 3/3 nodes" in looked.output
+    assert "! ConfigMap nvidia-gpu/nvidia-gpu-dashboard missing" in looked.output
+    assert "! DaemonSet nvidia-gpu/nvidia-dcgm-exporter changed by flux" in looked.output
+    assert f"(metadata.labels.{name}, flux)" in sentence(looked)
+    asked = cluster.audit(user="viewer", since=mark)
+    assert {event["verb"] for event in asked} <= {"get", "list", "watch"}
+
+    runner.play("enable_gpu").check()
+    assert sight.record(cluster)["drift"]["count"] == 2
+    assert "by flux" not in viewer.play("status").check().output
+    runner.play("enable_gpu").unchanged()
+    events = cluster.kubectl("get", "events", "-A", "--field-selector=reason=HardwareDrifted")
+    assert "managed-by, flux)" in events
 
 
 @pytest.mark.usefixtures("enabled")

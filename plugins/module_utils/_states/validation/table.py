@@ -15,6 +15,8 @@ from .causes import place
 MAX_CAUSES = 10
 NAMED = 3
 
+_DRIFT_MARKS = {"extended": "~"}
+
 Seconds = Callable[[str], Optional[float]]
 Age = Callable[[str], float]
 
@@ -33,6 +35,7 @@ def render(recipe: str, report: Mapping[str, Any], now: float, seconds: Seconds)
         *_restarts(report["restarts_pending"]),
         *_unwanted(report["unwanted"]),
         *_upgrades(report["upgrades"], age),
+        *_drift(report["drift"], age),
         *(line for name in report["rivals"] for line in _rival(name)),
         *([f"~ {departure(report['left'])}"] if report["left"] else []),
         *(f"! {sentence}" for sentence in report["unfinished"]),
@@ -95,6 +98,22 @@ def _unwanted(rows: Sequence[Mapping[str, Any]]) -> list[str]:
         )
     more = len(rows) - MAX_CAUSES
     return [*lines, f"  and {more} more (report: all lists every node)"] if more > 0 else lines
+
+
+def _drift(rows: Sequence[Mapping[str, Any]], age: Age) -> list[str]:
+    """What others have done to what is deployed; what they merely added is not worth a warning."""
+    lines = []
+    for row in rows[:MAX_CAUSES]:
+        since = f" {duration(age(row['since']))} ago" if row["since"] else ""
+        by = f" by {row['by']}{since}" if row["by"] else ""
+        more = ", ..." if len(row["fields"]) > NAMED else ""
+        fields = f": {', '.join(row['fields'][:NAMED])}{more}" if row["fields"] else ""
+        lines.append(
+            f"{_DRIFT_MARKS.get(row['drift'], '!')} {row['object']} {row['drift']}{by}{fields}"
+        )
+        lines.append(f"  -> {row['todo']}")
+    more_rows = len(rows) - MAX_CAUSES
+    return [*lines, f"  and {more_rows} more objects"] if more_rows > 0 else lines
 
 
 def _rival(name: str) -> tuple[str, str]:
