@@ -15,6 +15,7 @@ from .causes import place
 MAX_CAUSES = 10
 NAMED = 3
 
+_GOES_ON = "  -> a run of the playbook {} goes on with it: start one, unless one is under way"
 _DRIFT_MARKS = {"extended": "~"}
 
 Seconds = Callable[[str], Optional[float]]
@@ -124,7 +125,8 @@ def _rival(name: str) -> tuple[str, str]:
 
 
 def _upgrades(rows: Sequence[Mapping[str, str]], age: Age) -> list[str]:
-    """The nodes that are on their way to another driver, or did not get there."""
+    """The nodes that are on their way to another driver, or did not get there. Only a run goes on with
+    them; one that was broken off has left them so."""
     lines = []
     for row in rows[:MAX_CAUSES]:
         since = duration(age(row["since"]))
@@ -136,8 +138,10 @@ def _upgrades(rows: Sequence[Mapping[str, str]], age: Age) -> list[str]:
             )
         elif row["phase"] == REMEDY:
             lines.append(f"~ {row['node']}, a remedy is tried for {since}{why}")
+            lines.append(_GOES_ON.format("remedy"))
         else:
             lines.append(f"~ {row['node']}, its driver is exchanged for {since}{why}")
+            lines.append(_GOES_ON.format("upgrade"))
     more = len(rows) - MAX_CAUSES
     return [*lines, f"  and {more} more nodes whose driver is exchanged"] if more > 0 else lines
 

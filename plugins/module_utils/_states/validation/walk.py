@@ -212,9 +212,7 @@ class Walker:
         if not node.ready:
             return Verdict(Outcome.BLOCKED, "NodeNotReady", node.why_not_ready, node.ready_since)
         if self._has_agent(node) and not self.settings.by_nodes:
-            text = (
-                "the node's agent is about to leave, and its labels with it; they are put back then"
-            )
+            text = "the node's agent is about to leave, and its labels with it; a run puts them back then"
             return Verdict(Outcome.PENDING, "NodeAgentLeaves", text)
         if group not in plan.groups.hashes:
             # Nothing was rendered for it: without this, a state without objects there would count

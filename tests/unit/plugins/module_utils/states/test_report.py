@@ -313,6 +313,18 @@ def test_a_record_without_all_of_a_cause_tells_nothing_of_it() -> None:
     assert RecordMemory.of("demo", odd).causes == []
 
 
+@pytest.mark.parametrize(
+    ("phase", "playbook"), [("upgrading", "upgrade"), ("remedy", "remedy"), ("quarantined", "")]
+)
+def test_what_a_run_has_begun_only_a_run_goes_on_with(phase: str, playbook: str) -> None:
+    row = {"node": "n1", "phase": phase, "since": timestamp(NOW - 600), "message": "a pod stays"}
+    lines = table.render("demo", {**report(), "upgrades": [row]}, NOW, seconds)
+    said = [line for line in lines if "goes on with it" in line]
+    assert [f"a run of the playbook {playbook} " in line for line in said] == [True] * bool(
+        playbook
+    )
+
+
 def test_nothing_is_said_to_last_that_was_not_seen_before() -> None:
     found = report(n2_driver=replace(CRASH, since=NOW))
     assert "! node n2, driver failed: pod x: no such device" in table.render(
