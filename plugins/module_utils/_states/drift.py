@@ -68,7 +68,7 @@ def find_drift(desired: Desired) -> list[Obj]:
 
 def drift_in(desired: Desired, changes: Sequence[Change]) -> list[Obj]:
     """The same of what a run is about to write, by its plan: what it puts back."""
-    if not is_comparable(desired.prepared):
+    if not changes or not is_comparable(desired.prepared):
         return []
     wanted = dict(_wanted(desired))
     rows = (
