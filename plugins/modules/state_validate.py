@@ -105,7 +105,9 @@ table:
   elements: str
   returned: always
 causes:
-  description: Each cause of what is not ready once, the worst and longest first, with the states that stand on it.
+  description: >-
+    Each cause of what is not ready once, the worst and longest first, with the states that stand on it. In check mode
+    with C(before), what the last run has seen in the same state and when (C(seen)), where that is something else.
   type: list
   elements: dict
   returned: always
@@ -121,6 +123,21 @@ causes:
       blocked:
         - state: runtime_hook
           nodes: 3
+drift:
+  description: >-
+    In check mode without O(wait) what others have done to what is deployed; of a run what it has put back. C(drift) is
+    missing, changed or extended.
+  type: list
+  elements: dict
+  returned: always
+  sample:
+    - object: DaemonSet nvidia-gpu/nvidia-dcgm-exporter
+      state: monitoring
+      drift: changed
+      fields: ["spec.template.spec.containers[exporter].image"]
+      by: flux
+      since: "2026-11-20T10:00:00Z"
+      todo: run the playbook that enables it, which puts back what is missing and what it had set
 problems:
   description: What is not ready for a reason of its own, the worst and longest first, and what to do about it.
   type: list

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import signal
 import time
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,6 +17,7 @@ import pytest
 from tests.cluster import Cluster, processes
 from tests.cluster.simulation.faults import clear_faults, set_fault
 from tests.integration import sight
+from tests.integration.conftest import grant
 from tests.integration.plays import Played, Runner
 from tests.integration.waiting import wait_until
 
@@ -295,6 +297,84 @@ def test_a_node_that_is_not_ready_is_unknown_and_nothing_is_written_to_nodes(
         "all pods are ready",
         seconds=120,
     )
+
+
+@pytest.mark.usefixtures("enabled")
+def test_who_looks_after_a_failed_run_learns_what_that_has_seen(
+    cluster: Cluster, runner: Runner
+) -> None:
+    cluster.kubectl("create", "quota", "few", "-n", sight.NAMESPACE, "--hard=pods=1")
+    sight.delete_pod(cluster, NODE, "device_plugin")
+    failed = runner.play("enable_gpu", hardware_enablement_failure_grace=1)
+    assert "exceeded quota: few" in sentence(failed)
+    looked = sentence(runner.play("status", hardware_enablement_failure_grace=1))
+    assert f"node {NODE}, state device_plugin degraded" in looked
+    assert "exceeded quota: few" in looked
+    # An hour later nothing else knows it.
+    cluster.kubectl("delete", "events", "--all", "-n", sight.NAMESPACE)
+    cluster.kubectl("delete", "quota", "few", "-n", sight.NAMESPACE)
+    proofs = sight.proofs(cluster, GPU_NODES[2])
+    del proofs["driver_validation"]
+    cluster.kubectl(
+        "annotate", "node", GPU_NODES[2], f"{sight.PROOFS}={json.dumps(proofs)}", "--overwrite"
+    )
+    mark = cluster.mark()
+    output = runner.play("status").output
+    assert runner.writes(mark) == []
+    assert (
+        f"! node {GPU_NODES[2]}, driver_validation waiting: what is deployed is not proven"
+        in output
+    )
+    assert "  -> run the playbook that enables it" in output
+    assert "this passes by itself" not in output
+    # Its controller tries again later each time, but for what is news to it.
+    cluster.kubectl(
+        "annotate", "daemonset", "-n", sight.NAMESPACE, "nvidia-device-plugin", "try=again"
+    )
+    runner.play("enable_gpu").check()
+
+
+def rewrite(cluster: Cluster, manager: str, *change: str) -> None:
+    """Change something of ours as another field manager."""
+    verb, *rest = change
+    cluster.kubectl(verb, *rest, "-n", sight.NAMESPACE, f"--field-manager={manager}")
+
+
+@pytest.mark.usefixtures("enabled")
+def test_what_others_make_of_what_is_deployed_is_told_with_who_and_put_back(
+    cluster: Cluster, runner: Runner, tmp_path: Path
+) -> None:
+    grant(cluster, "viewer", "hardware-enablement-viewer")
+    viewer = Runner(cluster, "viewer", tmp_path)
+    runner.play("enable_gpu").check()
+    plugin, exporter = "daemonset/nvidia-device-plugin", "daemonset/nvidia-dcgm-exporter"
+    rewrite(cluster, "argocd-controller", "label", plugin, "argocd.argoproj.io/instance=gpu")
+    mark = cluster.mark()
+    output = viewer.play("status").check().output
+    assert "nvidia-gpu: ready, 3/3 nodes" in output
+    assert "~ DaemonSet nvidia-gpu/nvidia-device-plugin extended by argocd-controller" in output
+    runner.play("enable_gpu").unchanged()
+    assert runner.writes(mark) == []
+
+    # Which rolls nothing out.
+    name = "app.kubernetes.io/managed-by"
+    rewrite(cluster, "flux", "label", exporter, f"{name}=flux", "--overwrite")
+    cluster.kubectl("delete", "configmap", "-n", sight.NAMESPACE, "nvidia-gpu-dashboard")
+    mark = cluster.mark()
+    looked = viewer.play("status")
+    assert "nvidia-gpu: drifted, 3/3 nodes" in looked.output
+    assert "! ConfigMap nvidia-gpu/nvidia-gpu-dashboard missing" in looked.output
+    assert "! DaemonSet nvidia-gpu/nvidia-dcgm-exporter changed by flux" in looked.output
+    assert f"(metadata.labels.{name}, flux)" in sentence(looked)
+    asked = cluster.audit(user="viewer", since=mark)
+    assert {event["verb"] for event in asked} <= {"get", "list", "watch"}
+
+    runner.play("enable_gpu").check()
+    assert sight.record(cluster)["drift"]["count"] == 2
+    assert "by flux" not in viewer.play("status").check().output
+    runner.play("enable_gpu").unchanged()
+    events = cluster.kubectl("get", "events", "-A", "--field-selector=reason=HardwareDrifted")
+    assert "managed-by, flux)" in events
 
 
 @pytest.mark.usefixtures("enabled")

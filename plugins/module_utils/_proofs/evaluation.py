@@ -71,7 +71,9 @@ class ProofTarget:
 class ProofView:
     """What all proofs see that are evaluated at one moment. namespace: the recipe's. started: when
     the run began, now: this moment, in seconds since the epoch. slots: how many more validation pods
-    each state may run. controller_taints: which are not for a person to take off."""
+    each state may run. controller_taints: which are not for a person to take off. acts: what proofs
+    want to have done is done, and they are looked at again; without it this is a look alone. by_nodes:
+    whether nodes set their gates themselves."""
 
     snapshot: ClusterSnapshot
     namespace: str
@@ -79,6 +81,8 @@ class ProofView:
     now: float
     slots: Mapping[str, int]
     controller_taints: Sequence[ControllerTaint] = ()
+    acts: bool = True
+    by_nodes: bool = False
 
 
 @dataclass

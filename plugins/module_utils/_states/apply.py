@@ -28,6 +28,7 @@ from .apply_result import ApplyResult, with_report
 from .cleanup import remove
 from .cleanup.remove import RemovalRequest
 from .desired import Desired
+from .drift import drift_in
 from .later_changes import LaterChanges
 from .on_nodes.adopted_pods import label_pods
 from .on_nodes.strays import MembershipRequest, refuse_left_out_in_use
@@ -148,12 +149,14 @@ class _Application:
         names = [state.name for state in applied]
         self._planner = ApplyPlanner(desired, names, request.planning, context.warning)
         self._lock = RecordLock(self._guard, self._plan_and_record)
+        self._drift: Sequence[Obj] = ()
 
     def run(self) -> Obj:
         """Refuse what cannot be, plan, write what need not wait, prove, and make then what had to
         wait for that. In check mode nothing is written."""
         self._refuse_rivals()
         planned, later = self._planner.plan(self._desired.record), None
+        self._drift = drift_in(self._desired, planned.differing)
         if planned.differing:
             self._refuse_changes()
             facts = self._desired.facts
@@ -237,7 +240,13 @@ class _Application:
             # What is required is waited for in any case: that is why it is here.
             proving = replace(self._request.proving, wait=True)
             return validate.prove(
-                self._desired, self._proven, proving, self._context, self._guard, later=later
+                self._desired,
+                self._proven,
+                proving,
+                self._context,
+                self._guard,
+                later=later,
+                drift=self._drift,
             )
         if later and later.left:
             validate.make_due(self._desired, self._context, self._guard, later)

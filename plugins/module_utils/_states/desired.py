@@ -24,6 +24,7 @@ from .preparation.image_facts import ImageRequest, with_images
 from .preparation.prepare import Prepared, render_facts
 from .staging import StateOrder
 from .validation.phases import StatePlan
+from .validation.record_memory import RecordMemory
 from .validation.state_plans import make_plans
 
 
@@ -60,6 +61,11 @@ class Desired:
     def record(self) -> Mapping[str, Any] | None:
         """The SpecialResource as it was when the task began."""
         return self.prepared.record
+
+    @property
+    def record_memory(self) -> RecordMemory:
+        """What the record says of the run before."""
+        return RecordMemory.of(self.recipe.name, self.record)
 
     @cached_property
     def nodes(self) -> Sequence[Obj]:

@@ -86,15 +86,23 @@ def of_record(
     reason, warning = _REASONS[after]
     metadata = record["metadata"]
     return Occurrence(
-        regarding={
-            "apiVersion": API_VERSION,
-            "kind": KIND,
-            "name": metadata["name"],
-            "uid": metadata["uid"],
-        },
+        regarding=_reference(metadata),
         reason=reason,
         note=f"{metadata['name']} is {after}{_was(before)}: {message}",
         warning=warning,
+    )
+
+
+def of_drift(record: Mapping[str, Any], what: str) -> Occurrence:
+    """What is to be said on a SpecialResource of which a run has put something back that others had
+    changed; what: half a sentence. Each time, since it may be somebody who does it again and again."""
+    metadata = record["metadata"]
+    return Occurrence(
+        regarding=_reference(metadata),
+        reason="HardwareDrifted",
+        note=f"{metadata['name']} was {what}; put back",
+        same=what,
+        warning=True,
     )
 
 
@@ -106,6 +114,16 @@ def say(client: Client, found: Sequence[Occurrence], context: RunContext) -> Non
     error = events.write(client, cleaned, context.clock(), context.run_info)
     if error:
         context.progress(f"no Events were written: {error}")
+
+
+def _reference(metadata: Mapping[str, Any]) -> dict[str, str]:
+    """A record, by its metadata, as an Event names it."""
+    return {
+        "apiVersion": API_VERSION,
+        "kind": KIND,
+        "name": metadata["name"],
+        "uid": metadata["uid"],
+    }
 
 
 def _was(phase: str) -> str:

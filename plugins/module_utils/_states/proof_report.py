@@ -41,6 +41,7 @@ def make_report(
         all_nodes=which == "all",
         left=loop.left,
     )
+    report["causes"] = [desired.record_memory.lasting(cause) for cause in report["causes"]]
     report["kernels"] = sorted({node.kernel for node in loop.snapshot.nodes.values()})
     report["upgrades"] = upgrade_rows(loop.snapshot.nodes.values(), desired.recipe.name)
     return report
@@ -76,10 +77,19 @@ def complete_report(report: Obj, desired: Desired, context: RunContext, *, wait:
     if report["rivals"]:
         served = f"{', '.join(desired.recipe.resources)} is served by another device plugin, too"
         report["message"] = f"{report['message']}; {served}: {', '.join(report['rivals'])}"
+    if context.check_mode:
+        _tell_of_run_before(report, desired, context.clock())
     if context.check_mode and wait and not report["ready"] and nodes:
         report.update(table.would_validate(report))
     else:
         report["table"] = table.render(desired.recipe.name, report, context.clock(), seconds)
+
+
+def _tell_of_run_before(report: Obj, desired: Desired, now: float) -> None:
+    """Who merely looks learns what the run before has seen of each cause; the message, of the worst."""
+    report["causes"] = [desired.record_memory.beside(cause) for cause in report["causes"]]
+    seen = table.sight_before(report["causes"][0], now, seconds) if report["causes"] else ""
+    report["message"] = "; ".join(filter(None, [report["message"], seen]))
 
 
 def result_of(

@@ -6,7 +6,7 @@ news."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from .._cluster.api_client.client import Client
@@ -17,6 +17,7 @@ from .._runs.context import RunContext
 from .._runs.guard import Guard
 from .._times import timestamp
 from . import phase_events
+from .drift import sentence
 from .preparation.prepare import Prepared
 from .record import image_entries, record_spec, record_store
 from .record.record_status import in_public, make_status, with_last_check, with_proven
@@ -50,7 +51,7 @@ def write_report(
         record_store.confirm(client, name, status[_LAST_CHECK])
     elif news:
         guard.before_write()
-        _write_status(client, name, status, before, context)
+        _write_status(client, name, status, before, context, report.get("drift") or ())
     result: Obj = {"changed": is_new_spec or bool(news - {_LAST_CHECK}), "status": status}
     if result["changed"]:
         verb = "would update" if context.check_mode else "updated"
@@ -83,13 +84,23 @@ def _status_of(
     return with_last_check(with_proven(found, seen, prepared.spec, now), before, now)
 
 
-def _write_status(client: Client, name: str, status: Obj, before: Obj, context: RunContext) -> None:
-    """Write the status, and say its change of phase."""
+def _write_status(
+    client: Client,
+    name: str,
+    status: Obj,
+    before: Obj,
+    context: RunContext,
+    drift: Sequence[Mapping[str, Any]],
+) -> None:
+    """Write the status, and say its change of phase and what was put back."""
     # A CRD of an older version would drop what it does not know.
     record_store.ensure_definition(client)
     live = record_store.write_status(client, name, status)
     said = phase_events.of_record(live, before.get("phase", ""), status["phase"], status["message"])
-    phase_events.say(client, [said] if said else [], context)
+    found = [said] if said else []
+    if drift:
+        found.append(phase_events.of_drift(live, sentence(drift)))
+    phase_events.say(client, found, context)
 
 
 def _differing(before: Obj, status: Obj, *, spec: bool) -> str:

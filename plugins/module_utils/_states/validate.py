@@ -22,6 +22,7 @@ from .._runs.guard import Guard
 from .._runs.task import Task
 from . import phase_events
 from .desired import Desired
+from .drift import tell_drift
 from .later_changes import LaterChanges
 from .on_nodes.holders import find_holders
 from .on_nodes.strays import MembershipRequest
@@ -36,6 +37,7 @@ from .validation.loop import ChangeHook, Loop, ProofScope, WriteAccess
 from .validation.node_marks import READY
 from .validation.phases import StatePlan
 from .validation.progress import Progress
+from .validation.record_memory import NOTHING_BEFORE
 from .validation.walk import WalkSettings
 from .walk_ending import WalkEnding
 
@@ -76,9 +78,10 @@ def prove(
     *,
     later: LaterChanges | None = None,
     hook: ChangeHook | None = None,
+    drift: Sequence[Obj] = (),
 ) -> Obj:
     """Walk the nodes until all that can be told of the chosen states is; make what had to wait for
-    that meanwhile, or do what a hook does."""
+    that meanwhile, or do what a hook does. drift: what the run has put back before."""
     names = {state.name for state in chosen}
     staged = {stage.state for stage in (later.left if later else ())}
     # All states are planned, since a chosen one may require others; only the chosen ones are
@@ -112,6 +115,8 @@ def prove(
         ending.clear_validators(loop)
     report["rivals"] = ending.find_rivals()
     report["unfinished"] = [str(error) for error in ending.refused]
+    reads = _reads(context, request, whole=len(plans) == len(needed))
+    _tell_drift(report, ending, drift, reads=reads)
     complete_report(report, desired, context, wait=request.wait)
     result = result_of(
         report, {**released, **writer.changed}, context, require_ready=request.require_ready
@@ -121,6 +126,16 @@ def prove(
     for line in report["table"] if request.show else ():
         context.notice(line)
     return result
+
+
+def _reads(context: RunContext, request: ProofRequest, *, whole: bool) -> bool:
+    """Whether somebody merely reads how all (whole) of a recipe stands; a plan tells of drift itself."""
+    return context.check_mode and not request.wait and whole
+
+
+def _tell_drift(report: Obj, ending: WalkEnding, drift: Sequence[Obj], *, reads: bool) -> None:
+    """Who merely reads finds what others have done; a run has put that back (drift)."""
+    tell_drift(report, ending.find_drift() if reads else drift, is_there=reads)
 
 
 def _settle(loop: Loop, nodes: Sequence[Obj], later: LaterChanges | None, *, wait: bool) -> None:
@@ -189,6 +204,9 @@ def _loop(
                 by_nodes=desired.prepared.by_nodes,
                 controller_taints=without_own(recipe.name, request.known_taints()),
                 facets=desired.prepared.facets,
+                acts=access.allowed,
+                # A run gives everything its whole patience again: its causes may be mended by now.
+                record_memory=NOTHING_BEFORE if access.allowed else desired.record_memory,
             ),
             grouping=desired.discovery.grouping,
             complete={plan.name for plan in plans} >= {plan.name for plan in desired.plans},

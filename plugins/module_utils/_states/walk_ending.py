@@ -19,6 +19,7 @@ from .._runs.context import RunContext
 from .._runs.guard import Guard
 from . import phase_events
 from .desired import Desired
+from .drift import find_drift
 from .on_nodes.leftovers import clear_marks
 from .record import record_store
 from .record_writer import write_report
@@ -55,6 +56,10 @@ class WalkEnding:
     def find_rivals(self) -> list[str]:
         """Other device plugins that serve the same devices by now."""
         return self._insist(lambda: self._desired.rival_plugins) or []
+
+    def find_drift(self) -> list[Obj]:
+        """What others have done to what is deployed."""
+        return self._insist(lambda: find_drift(self._desired)) or []
 
     def record(self, result: Obj) -> Obj:
         """The result, once the record says the same; a failure where it cannot be made to."""

@@ -25,3 +25,8 @@ class Reason:
 
 
 UNDER_WAY = Reason("something is under way", WAIT)
+# What nobody does who merely looks.
+NEEDS_RUN = Reason(
+    "what comes next is done by a run alone: it starts validation pods, and sets the labels that pods wait for",
+    "run the playbook that enables it, or wait for the run that is under way",
+)

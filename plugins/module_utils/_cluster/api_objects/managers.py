@@ -22,7 +22,7 @@ def foreign_fields(obj: Mapping[str, Any]) -> str:
     """One line that names other managers and the fields that they alone set; "" when there are
     none."""
     entries = (obj.get("metadata") or {}).get("managedFields") or []
-    others = [entry for entry in entries if _is_foreign(entry)]
+    others = [entry for entry in entries if is_foreign(entry)]
     if not others:
         return ""
     ours = _fields_of_ours(entries)
@@ -35,42 +35,46 @@ def _fields_of_ours(entries: Sequence[Mapping[str, Any]]) -> set[Path]:
         path
         for entry in entries
         if entry.get("manager") == FIELD_MANAGER
-        for path in _paths(entry.get("fieldsV1") or {})
+        for path in paths_of(entry.get("fieldsV1") or {})
     }
 
 
 def _note(entry: Mapping[str, Any], ours: set[Path]) -> str:
     """Who sets which fields besides ours; "" for none."""
-    theirs = [path for path in _paths(entry.get("fieldsV1") or {}) if path not in ours]
+    theirs = [path for path in paths_of(entry.get("fieldsV1") or {}) if path not in ours]
     if not theirs:
         return ""
-    names = sorted(map(_readable, theirs))
+    names = sorted(map(readable, theirs))
     more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
     return f"{entry.get('manager') or 'somebody'} also sets {', '.join(names[:_SHOWN])}{more}"
 
 
-def _is_foreign(entry: Mapping[str, Any]) -> bool:
+def is_foreign(entry: Mapping[str, Any]) -> bool:
+    """Whether an entry is of somebody who is neither we nor a part of Kubernetes."""
     manager = entry.get("manager") or ""
     return (
-        manager != FIELD_MANAGER
-        and not entry.get("subresource")
-        and not manager.startswith(_SYSTEM)
+        manager != FIELD_MANAGER and not entry.get("subresource") and not is_of_kubernetes(manager)
     )
 
 
-def _paths(fields: Mapping[str, Any], parent: Path = ()) -> Iterator[Path]:
+def is_of_kubernetes(manager: str) -> bool:
+    """Whether a field manager is a part of Kubernetes itself."""
+    return manager.startswith(_SYSTEM)
+
+
+def paths_of(fields: Mapping[str, Any], parent: Path = ()) -> Iterator[Path]:
     """The leaves of a fieldsV1 tree."""
     for key, below in fields.items():
         if key == ".":
             continue
         path = (*parent, key)
         if isinstance(below, Mapping) and any(name != "." for name in below):
-            yield from _paths(below, path)
+            yield from paths_of(below, path)
         else:
             yield path
 
 
-def _readable(path: Path) -> str:
+def readable(path: Path) -> str:
     """f:spec f:containers k:{"name":"a"} f:image -> spec.containers[a].image"""
     text = ""
     for part in path:

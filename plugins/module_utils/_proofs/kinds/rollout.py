@@ -13,9 +13,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from ..._cluster.api_objects.labels import DOMAIN
 from ..._cluster.api_objects.objects import ObjectKey, updates_on_delete
 from ..._json import Obj, part
 from ..._nodes.facts import NodeFacts
+from ..._nodes.node_affinity import NodeAffinity
 from ..._nodes.taints import Taint
 from ..._times import seconds
 from ..._verdicts.conditions import condition
@@ -26,7 +28,7 @@ from ..._verdicts.pod_status import (
     judge,
     newest,
 )
-from ..._verdicts.reasons import UNDER_WAY, Reason
+from ..._verdicts.reasons import NEEDS_RUN, UNDER_WAY, Reason
 from ..._verdicts.verdict import PASSED, Outcome, Verdict
 from ..container_logs import with_last_line
 from ..declaration import ProofKind, Scope
@@ -51,6 +53,7 @@ REASONS = {
         "a Job of the state has given up; its reason and the last log line are in the message",
         "read the log of the Job's pods, mend the cause, delete the Job, run again",
     ),
+    "NeedsRun": NEEDS_RUN,
     "NotApplied": Reason(
         "an object of the state is not in the cluster",
         "run the playbook that enables it, without --check and without limiting its tags",
@@ -326,13 +329,25 @@ def _no_pod(observation: Observation[RolloutSettings], key: ObjectKey, daemonset
         reason, text = why_kept_off(str(key), taint, observation.view.controller_taints)
         return Verdict(Outcome.TROUBLE, reason, text, since)
     message = f"{key} has no pod on the node yet"
-    if observation.now < since + NO_POD_PATIENCE_S:
+    view = observation.view
+    gated_by_run = not view.acts and not view.by_nodes
+    if gated_by_run and (why := _ungated(facts, daemonset)):
+        return Verdict(Outcome.PENDING, "NeedsRun", f"{message}: {why}")
+    # Who merely looks does not see for how long there has been none, and asks at once.
+    if view.acts and observation.now < since + NO_POD_PATIENCE_S:
         observation.wake_at(since + NO_POD_PATIENCE_S)
         return Verdict(Outcome.PENDING, "NoPod", message)
     answer = observation.query(ReadEvents(key.namespace, key.kind, key.name), EVENTS_MAX_AGE_S)
     if answer is not None and answer.value:
         return Verdict(Outcome.TROUBLE, "NoPod", f"{message}: {answer.value}", since)
     return Verdict(Outcome.TROUBLE, "NoPod", f"{message}, and no event says why", since)
+
+
+def _ungated(node: NodeFacts, daemonset: Obj) -> str:
+    """Which of our own labels a DaemonSet's pods wait for on a node, in words; "" for none."""
+    affinity = NodeAffinity.of(part(daemonset, "spec", "template", "spec"))
+    ours = affinity.without(lambda key: not key.startswith(f"{DOMAIN}/"))
+    return ours.why_not(node.labels, node.name)
 
 
 def _repelling(node: NodeFacts, daemonset: Obj) -> Taint | None:

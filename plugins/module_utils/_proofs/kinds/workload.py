@@ -18,7 +18,7 @@ from ..._schema.shapes import Either, Integer, Optional, Text
 from ..._schema.terms import RESOURCE_NAME, SECONDS, RecipeFile
 from ..._times import seconds
 from ..._verdicts.pod_status import IMAGE_REASONS, POD_REASONS, judge, last_line, name
-from ..._verdicts.reasons import UNDER_WAY, Reason
+from ..._verdicts.reasons import NEEDS_RUN, UNDER_WAY, Reason
 from ..._verdicts.verdict import PASSED, Outcome, Verdict
 from ..container_logs import readable_by
 from ..declaration import ProofKind, ProofPod, Scope, Setting
@@ -61,6 +61,7 @@ REASONS = {
         "other pods hold all devices of the node, so the validation pod waits for one; `unknown`",
         "wait for a device to become free, or free one, then run again",
     ),
+    "NeedsRun": NEEDS_RUN,
     "NoRoom": Reason(
         "the validation pod finds no place on the node; `unknown`",
         "free cpu, memory or pods on the node, or uncordon it, then run again",
@@ -138,14 +139,16 @@ def _sampled(observation: Observation[WorkloadSettings], node: str) -> Verdict |
     if chosen and siblings.given_up.issuperset(chosen):
         text = f"{', '.join(chosen)} should prove it for the whole group, and did not"
         return Verdict(Outcome.BLOCKED, "SampleNotProven", text)
-    return Verdict(
-        Outcome.PENDING,
-        "Sampled",
-        f"waits for the proof on {', '.join(chosen) or 'a node of its group'}",
-    )
+    text = f"waits for the proof on {', '.join(chosen) or 'a node of its group'}"
+    if not observation.view.acts:
+        return Verdict(Outcome.PENDING, "NeedsRun", text)
+    return Verdict(Outcome.PENDING, "Sampled", text)
 
 
 def _start(observation: Observation[WorkloadSettings], start: StartPod) -> Verdict:
+    if not observation.view.acts:
+        text = "what is deployed is not proven on the node yet, and no validation pod is there"
+        return Verdict(Outcome.PENDING, "NeedsRun", text)
     slots = observation.view.slots.get(observation.plan.name, 0)
     if slots <= 0 and start not in observation.snapshot.answers:
         return Verdict(
@@ -162,7 +165,7 @@ def _start(observation: Observation[WorkloadSettings], start: StartPod) -> Verdi
 def _failed(observation: Observation[WorkloadSettings], pod: Obj) -> Verdict:
     ends = _ends(pod)
     finished = max((seconds(end.get("finishedAt")) or 0.0 for end in ends), default=0.0)
-    if 0 < finished < observation.view.started - 1:
+    if observation.view.acts and 0 < finished < observation.view.started - 1:
         return _clear_away(observation, pod)
     code = next((end["exitCode"] for end in ends if end.get("exitCode")), None)
     text = judge(pod).message if code is None else f"{name(pod)} ended with exit code {code}"

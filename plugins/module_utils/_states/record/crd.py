@@ -49,8 +49,8 @@ def _number(description: str) -> Obj:
 # A DNS label.
 _LABEL = r"[a-z0-9]([a-z0-9-]*[a-z0-9])?"
 _PHASE = _text(
-    "ready, waiting, failed, degraded, blocked, vanished, starting, leaving, unknown, or empty where no node has the"
-    " hardware."
+    "ready, waiting, failed, degraded, blocked, vanished, starting, leaving, drifted, unknown, or empty where no node"
+    " has the hardware."
 )
 _REASON = _text("Why it is not ready, in one word for programs.")
 _MESSAGE = _text("Why it is not ready, in a sentence for people.")
@@ -171,6 +171,24 @@ def _proven() -> Obj:
     )
 
 
+def _drift() -> Obj:
+    drifted = object_of(
+        "An object that was not as the run before had left it.",
+        object=_text("Its kind, namespace and name."),
+        drift=_text("missing, or changed where fields were."),
+        fields=described(list_of(TEXT), "The fields of ours that somebody else had changed."),
+        by=_text("The field manager that had done so, as far as can be told."),
+        since=_text("Since when, as an API timestamp."),
+    )
+    drifted["required"] = ["object"]
+    return object_of(
+        "What others had done to what is deployed, when a run last found and put back any of it.",
+        seen=described(MOMENT, "When that run was."),
+        count=_number("How many objects these were."),
+        objects=described(list_of(drifted), "Ten of them."),
+    )
+
+
 def _status() -> Obj:
     return object_of(
         "What was found.",
@@ -206,6 +224,7 @@ def _status() -> Obj:
         images=_images(),
         upgrades=_upgrades(),
         proven=_proven(),
+        drift=_drift(),
     )
 
 

@@ -20,7 +20,7 @@ WORST_CAUSES = 10
 CONFIRM_AFTER_S = 3600.0
 
 # What validation does not say, and leaves as it is: driver_container writes the images.
-_KEPT = ("lastChecked", "images", "proven")
+_KEPT = ("lastChecked", "images", "proven", "drift")
 # What a row says of how things are, and not in which words.
 _PLACE = ("phase", "reason")
 
@@ -34,6 +34,7 @@ _CONDITIONS = {
     "vanished": (("False", "NodesVanished"), ("False", "Stopped"), ("True", "NodesVanished")),
     "starting": (("False", "NodesStarting"), ("True", "NodesStarting"), ("False", "AsExpected")),
     "leaving": (("False", "NodesLeaving"), ("False", "Stopped"), ("False", "AsExpected")),
+    "drifted": (("False", "Drifted"), ("False", "Stopped"), ("True", "Drifted")),
     "unknown": (("Unknown", "NotEvaluated"), ("False", "Stopped"), ("False", "AsExpected")),
     "empty": (("False", "NoNodes"), ("False", "Complete"), ("False", "AsExpected")),
 }
@@ -77,9 +78,18 @@ def make_status(
     }
     if versions:
         status["versions"] = {name: version for name, version in versions.items() if version}
+    if report.get("drift"):
+        status["drift"] = _put_back(report["drift"], now)
     if report["upgrades"]:
         status["upgrades"] = report["upgrades"][:WORST_NODES]
     return status
+
+
+def _put_back(rows: Sequence[Mapping[str, Any]], now: str) -> Obj:
+    """What a run has put back; it stays in the record until another run puts something back."""
+    keys = ("object", "drift", "fields", "by", "since")
+    named = [{key: row[key] for key in keys if row[key]} for row in rows[:WORST_NODES]]
+    return {"seen": now, "count": len(rows), "objects": named}
 
 
 def with_proven(status: Obj, report: Mapping[str, Any], spec: Mapping[str, Any], now: str) -> Obj:

@@ -61,6 +61,7 @@ def summarize(
         "unfinished": [],
         "rivals": [],
         "upgrades": [],
+        "drift": [],
     }
     report["message"] = _sentence(report)
     if all_nodes:

@@ -7,7 +7,7 @@ about it, what it blocks."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, Optional
 
 from ..._nodes.upgrade_marks import QUARANTINED, REMEDY
 from .causes import place
@@ -17,16 +17,18 @@ MAX_CAUSES = 10
 _NO_FAILURE = frozenset({"NodeStarts", "NodeLeaves", "StillLeaving"})
 NAMED = 3
 
+_GOES_ON = "  -> a run of the playbook {} goes on with it: start one, unless one is under way"
+_DRIFT_MARKS = {"extended": "~"}
 
-def render(
-    recipe: str, report: Mapping[str, Any], now: float, seconds: Callable[[str], float | None]
-) -> list[str]:
+Seconds = Callable[[str], Optional[float]]
+Age = Callable[[str], float]
+
+
+def render(recipe: str, report: Mapping[str, Any], now: float, seconds: Seconds) -> list[str]:
     """The lines. seconds turns an API timestamp into seconds since the epoch."""
     states = [row for state in report["states"] for row in _state_rows(state)]
     nobody = [] if report["nodes_total"] else [f"! {report['message']}"]
-
-    def age(since: str) -> float:
-        return max(now - (seconds(since) or now), 0)
+    age = _ages(now, seconds)
 
     return [
         _head(recipe, report),
@@ -36,10 +38,16 @@ def render(
         *_restarts(report["restarts_pending"]),
         *_unwanted(report["unwanted"]),
         *_upgrades(report["upgrades"], age),
+        *_drift(report["drift"], age),
         *(line for name in report["rivals"] for line in _rival(name)),
         *([f"~ {departure(report['left'])}"] if report["left"] else []),
         *(f"! {sentence}" for sentence in report["unfinished"]),
     ]
+
+
+def _ages(now: float, seconds: Seconds) -> Age:
+    """How long ago an API timestamp was, in seconds."""
+    return lambda since: max(now - (seconds(since) or now), 0)
 
 
 def _head(recipe: str, report: Mapping[str, Any]) -> str:
@@ -64,8 +72,8 @@ def _group_row(state: Mapping[str, Any], group: Mapping[str, Any]) -> Sequence[s
     return state["name"], group["title"], f"{group['ready']}/{group['total']}", phase, reason
 
 
-def _causes(causes: Sequence[Mapping[str, Any]], age: Callable[[str], float]) -> list[str]:
-    lines = [line for cause in causes[:MAX_CAUSES] for line in _cause(cause, age(cause["since"]))]
+def _causes(causes: Sequence[Mapping[str, Any]], age: Age) -> list[str]:
+    lines = [line for cause in causes[:MAX_CAUSES] for line in _cause(cause, age)]
     more = len(causes) - MAX_CAUSES
     return (
         [*lines, f"  and {more} more causes (report: all lists every node)"] if more > 0 else lines
@@ -95,6 +103,22 @@ def _unwanted(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     return [*lines, f"  and {more} more (report: all lists every node)"] if more > 0 else lines
 
 
+def _drift(rows: Sequence[Mapping[str, Any]], age: Age) -> list[str]:
+    """What others have done to what is deployed; what they merely added is not worth a warning."""
+    lines = []
+    for row in rows[:MAX_CAUSES]:
+        since = f" {duration(age(row['since']))} ago" if row["since"] else ""
+        by = f" by {row['by']}{since}" if row["by"] else ""
+        more = ", ..." if len(row["fields"]) > NAMED else ""
+        fields = f": {', '.join(row['fields'][:NAMED])}{more}" if row["fields"] else ""
+        lines.append(
+            f"{_DRIFT_MARKS.get(row['drift'], '!')} {row['object']} {row['drift']}{by}{fields}"
+        )
+        lines.append(f"  -> {row['todo']}")
+    more_rows = len(rows) - MAX_CAUSES
+    return [*lines, f"  and {more_rows} more objects"] if more_rows > 0 else lines
+
+
 def _rival(name: str) -> tuple[str, str]:
     return (
         f"! {name} serves the same resource: two device plugins take the devices from each other",
@@ -102,8 +126,9 @@ def _rival(name: str) -> tuple[str, str]:
     )
 
 
-def _upgrades(rows: Sequence[Mapping[str, str]], age: Callable[[str], float]) -> list[str]:
-    """The nodes that are on their way to another driver, or did not get there."""
+def _upgrades(rows: Sequence[Mapping[str, str]], age: Age) -> list[str]:
+    """The nodes that are on their way to another driver, or did not get there. Only a run goes on with
+    them; one that was broken off has left them so."""
     lines = []
     for row in rows[:MAX_CAUSES]:
         since = duration(age(row["since"]))
@@ -115,8 +140,10 @@ def _upgrades(rows: Sequence[Mapping[str, str]], age: Callable[[str], float]) ->
             )
         elif row["phase"] == REMEDY:
             lines.append(f"~ {row['node']}, a remedy is tried for {since}{why}")
+            lines.append(_GOES_ON.format("remedy"))
         else:
             lines.append(f"~ {row['node']}, its driver is exchanged for {since}{why}")
+            lines.append(_GOES_ON.format("upgrade"))
     more = len(rows) - MAX_CAUSES
     return [*lines, f"  and {more} more nodes whose driver is exchanged"] if more > 0 else lines
 
@@ -127,10 +154,29 @@ def departure(names: Sequence[str]) -> str:
     return f"left during the run: {', '.join(names[:NAMED])}{more}"
 
 
-def _cause(cause: Mapping[str, Any], age: float) -> list[str]:
+def sight_before(cause: Mapping[str, Any], now: float, seconds: Seconds) -> str:
+    """What the last run saw of a cause where that is something else than is seen now; "" for
+    nothing."""
+    return _sight_before(cause, _ages(now, seconds))
+
+
+def _sight_before(cause: Mapping[str, Any], age: Age) -> str:
+    before = cause.get("before")
+    if not before:
+        return ""
+    where = "" if place(before) == place(cause) else f" on {place(before)}"
+    ago = duration(age(before["seen"]))
+    return f"seen {ago} ago by the last run{where}, {before['phase']}: {before['message']}"
+
+
+def _cause(cause: Mapping[str, Any], age_of: Age) -> list[str]:
+    age, seen = age_of(cause["since"]), _sight_before(cause, age_of)
+    before = [f"  {seen}"] if seen else []
+    # What was seen just now for the first time may have been so for long.
+    lasting = f" for {duration(age)}" if age >= 2 else ""
     mark = "~" if cause["reason"] in _NO_FAILURE else "!"
-    head = f"{mark} {place(cause)}, {cause['state']} {cause['phase']} for {duration(age)}: {cause['message']}"
-    lines = [head, f"  -> {cause['todo']}"]
+    head = f"{mark} {place(cause)}, {cause['state']} {cause['phase']}{lasting}: {cause['message']}"
+    lines = [head, *before, f"  -> {cause['todo']}"]
     if cause["blocked"]:
         most = max(entry["nodes"] for entry in cause["blocked"])
         nodes = f" on {most} nodes" if most > 1 else ""

@@ -28,6 +28,7 @@ from ..._proofs.snapshot import ClusterSnapshot
 from ..._verdicts.verdict import PASSED, Outcome, Verdict
 from ..staging import ProvenOn
 from .phases import BROKEN, UNTOLD, Memory, Phase, ProofRecord, Result, StatePlan
+from .record_memory import NOTHING_BEFORE, RecordMemory
 from .verdict_results import result_of, result_on_the_way
 from .walk_step import Walk, WalkStep
 
@@ -39,7 +40,8 @@ RESTART_TEXT = "the driver changed; its pod keeps running the version before unt
 class WalkSettings:
     """What a person may set: times in seconds; timeout overrides the states' own where it is given.
     by_nodes: whether nodes say themselves what is proven on them. controller_taints: what tells that
-    a node starts or leaves. facets: by what objects differ from node to node."""
+    a node starts or leaves. facets: by what objects differ from node to node. acts: see ProofView.
+    record_memory: what is known from before."""
 
     recipe: str
     namespace: str
@@ -48,6 +50,8 @@ class WalkSettings:
     by_nodes: bool = False
     controller_taints: tuple[ControllerTaint, ...] = CONTROLLER_TAINTS
     facets: frozenset[str] = frozenset({"kernel"})
+    acts: bool = True
+    record_memory: RecordMemory = NOTHING_BEFORE
 
 
 class Walker:
@@ -106,7 +110,7 @@ class Walker:
             if not plan.per_node:
                 continue
             record = records.get(plan.name)
-            memory = self.memory.setdefault((node.name, plan.name), Memory())
+            memory = self._memory(node, plan.name)
             # A regress takes proof and gate away, which does not undo that it once worked.
             memory.proven = memory.proven or record is not None or plan.name in gates
             step = WalkStep(plan, memory, walk, now)
@@ -135,7 +139,7 @@ class Walker:
     def walk_cluster(self, plan: StatePlan, now: float) -> Walk:
         """Look at a state that serves no node."""
         walk = Walk()
-        memory = self.memory.setdefault(("", plan.name), Memory())
+        memory = self._memory(None, plan.name)
         step = WalkStep(plan, memory, walk, now)
         if unmet := self._unmet_on_cluster(plan):
             result = self._behind(step, unmet)
@@ -203,6 +207,13 @@ class Walker:
         }
         return [name for name in nodes if name not in going] or nodes
 
+    def _memory(self, node: NodeFacts | None, state: str) -> Memory:
+        """Of a state on a node, or on the cluster; the first time what the last run has left."""
+        key = (node.name if node else "", state)
+        if key not in self.memory:
+            self.memory[key] = self.settings.record_memory.memory(node, state)
+        return self.memory[key]
+
     def _on_node(
         self, step: WalkStep, node: NodeFacts, target: ProofTarget, *, holds: bool
     ) -> Result:
@@ -238,9 +249,7 @@ class Walker:
         if not node.ready:
             return Verdict(Outcome.BLOCKED, NOT_READY, node.why_not_ready, node.ready_since)
         if self._has_agent(node) and not self.settings.by_nodes:
-            text = (
-                "the node's agent is about to leave, and its labels with it; they are put back then"
-            )
+            text = "the node's agent is about to leave, and its labels with it; a run puts them back then"
             return Verdict(Outcome.PENDING, "NodeAgentLeaves", text)
         if group not in plan.groups.hashes:
             # Nothing was rendered for it: without this, a state without objects there would count
@@ -302,6 +311,8 @@ class Walker:
             now=step.now,
             slots=self.slots,
             controller_taints=self.settings.controller_taints,
+            acts=self.settings.acts,
+            by_nodes=self.settings.by_nodes,
         )
         for index, proof in step.plan.proofs_for(target.group):
             kind = KINDS[proof.kind]

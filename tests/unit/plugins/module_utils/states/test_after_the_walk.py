@@ -32,6 +32,9 @@ from ansible_collections.hardware.enablement.plugins.module_utils._states.on_nod
 from ansible_collections.hardware.enablement.plugins.module_utils._states.proof_request import (
     ProofRequest,
 )
+from ansible_collections.hardware.enablement.plugins.module_utils._states.validation.record_memory import (
+    RecordMemory,
+)
 from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.cluster.conftest import (
     Asked,
     FakeServer,
@@ -88,6 +91,7 @@ def prove(
         rival_plugins=list(rivals),
         runtime_gates=(),
         record=known,
+        record_memory=RecordMemory.of("demo", known),
         plans=[plan_of(OFFERS)],
         plans_with=lambda _more: [plan_of(OFFERS)],
         prepared=SimpleNamespace(

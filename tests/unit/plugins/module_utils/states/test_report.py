@@ -20,6 +20,9 @@ from ansible_collections.hardware.enablement.plugins.module_utils._states.valida
     Phase,
     Result,
 )
+from ansible_collections.hardware.enablement.plugins.module_utils._states.validation.record_memory import (
+    RecordMemory,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils._states.validation.report import (
     summarize,
 )
@@ -306,6 +309,86 @@ def test_status_keeps_ten_causes_and_their_since() -> None:
     assert (
         make_status({**found, "causes": later}, first, 1, timestamp(NOW + 9))["causes"]
         == first["causes"]
+    )
+
+
+QUOTA = "DaemonSet demo/driver has no pod on the node yet: exceeded quota: few, pod driver-x7k2p"
+
+
+def remembered(**cause: Any) -> RecordMemory:
+    """A run 200 s ago that found a cause on n2."""
+    found = {
+        "state": "driver",
+        "phase": "failed",
+        "reason": "NoPod",
+        "message": QUOTA,
+        "since": timestamp(NOW - 900),
+        "nodes": 1,
+        "examples": ["n2"],
+        **cause,
+    }
+    return RecordMemory.of(
+        "demo", {"status": {"causes": [found], "lastChecked": timestamp(NOW - 200)}}
+    )
+
+
+@pytest.mark.parametrize(
+    ("known", "now", "line"),
+    [
+        (
+            {},
+            "DaemonSet demo/driver has no pod on the node yet, and no event says why",
+            f"  seen 3 min ago by the last run, failed: {QUOTA}",
+        ),
+        # Names and numbers are others each time.
+        ({}, QUOTA.replace("x7k2p", "lm4qz"), None),
+        (
+            {"reason": "Timeout", "nodes": 2, "examples": ["n2", "n3"]},
+            "it waits",
+            f"  seen 3 min ago by the last run on 2 nodes (n2, n3), failed: {QUOTA}",
+        ),
+        ({"state": "plugin"}, "it waits", None),
+    ],
+)
+def test_what_the_last_run_saw_stands_beside_what_is_seen_now(
+    known: dict[str, Any], now: str, line: str | None
+) -> None:
+    before = remembered(**known)
+    found = report(n2_driver=replace(CRASH, reason="NoPod", message=now))
+    found["causes"] = [before.beside(cause) for cause in found["causes"]]
+    said = [line for line in table.render("demo", found, NOW, seconds) if "seen" in line]
+    assert said == ([line] if line else [])
+
+
+@pytest.mark.parametrize(
+    ("known", "age"), [({}, 900), ({"phase": "degraded"}, 240), ({"reason": "Timeout"}, 240)]
+)
+def test_a_cause_that_stays_is_as_old_as_the_record_says(known: dict[str, Any], age: int) -> None:
+    (cause,) = report(n2_driver=replace(CRASH, reason="NoPod"))["causes"]
+    assert remembered(**known).lasting(cause)["since"] == timestamp(NOW - age)
+
+
+def test_a_record_without_all_of_a_cause_tells_nothing_of_it() -> None:
+    odd = {"status": {"causes": [{"state": "driver", "phase": "failed"}]}}
+    assert RecordMemory.of("demo", odd).causes == []
+
+
+@pytest.mark.parametrize(
+    ("phase", "playbook"), [("upgrading", "upgrade"), ("remedy", "remedy"), ("quarantined", "")]
+)
+def test_what_a_run_has_begun_only_a_run_goes_on_with(phase: str, playbook: str) -> None:
+    row = {"node": "n1", "phase": phase, "since": timestamp(NOW - 600), "message": "a pod stays"}
+    lines = table.render("demo", {**report(), "upgrades": [row]}, NOW, seconds)
+    said = [line for line in lines if "goes on with it" in line]
+    assert [f"a run of the playbook {playbook} " in line for line in said] == [True] * bool(
+        playbook
+    )
+
+
+def test_nothing_is_said_to_last_that_was_not_seen_before() -> None:
+    found = report(n2_driver=replace(CRASH, since=NOW))
+    assert "! node n2, driver failed: pod x: no such device" in table.render(
+        "demo", found, NOW, seconds
     )
 
 

@@ -11,6 +11,9 @@ from dataclasses import replace
 
 import pytest
 
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_objects.labels import (
+    summary_label,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_objects.objects import (
     ObjectKey,
 )
@@ -38,6 +41,9 @@ from ansible_collections.hardware.enablement.plugins.module_utils._states.valida
     ProofRecord,
     Result,
     StatePlan,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._states.validation.record_memory import (
+    RecordMemory,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._states.validation.walk import (
     Walker,
@@ -81,10 +87,13 @@ CRASHING = world.pod(
 class Rig:
     """A walker over one node, and the clock."""
 
-    def __init__(self, *plans: StatePlan, **node: object) -> None:
+    def __init__(
+        self, *plans: StatePlan, settings: WalkSettings | None = None, **node: object
+    ) -> None:
         self.snapshot = ClusterSnapshot(pods_known=True)
         self.node = world.node(**node)  # type: ignore[arg-type]
-        self.walker = Walker(plans, WalkSettings("demo", "demo"), self.snapshot, NOW)
+        settings = settings or WalkSettings("demo", "demo")
+        self.walker = Walker(plans, settings, self.snapshot, NOW)
         self.walker.slots = {plan.name: 5 for plan in plans}
         for plan in plans:
             self.snapshot.put_workload(world.daemonset(plan.name))
@@ -397,6 +406,91 @@ def test_no_pod_fails_after_the_grace_with_the_event() -> None:
     result = rig.observation(31)["driver"]
     assert result.phase is Phase.FAILED
     assert "exceeded quota" in result.message
+
+
+def look(*plans: StatePlan, **causes: str) -> Rig:
+    """Somebody looks after a run that has found a cause (NoPod, 240 s ago) in each state with its
+    phase; the first of them is in the node's summary label."""
+    found = [
+        {
+            "state": state,
+            "phase": phase,
+            "reason": "NoPod",
+            "message": "exceeded quota",
+            "since": timestamp(NOW - 240),
+            "nodes": 1,
+            "examples": ["n1"],
+        }
+        for state, phase in causes.items()
+    ]
+    before = RecordMemory.of(
+        "demo", {"status": {"causes": found, "lastChecked": timestamp(NOW - 200)}}
+    )
+    settings = WalkSettings("demo", "demo", acts=False, record_memory=before)
+    summary = next((f"{state}.{phase}" for state, phase in causes.items()), "ready")
+    return Rig(*plans, settings=settings, labels={summary_label("demo"): summary})
+
+
+def test_who_looks_after_a_run_goes_on_where_that_ended() -> None:
+    rig = look(world.plan("driver"), driver="failed")
+    rig.observation()
+    assert rig.walk.wants == [ReadEvents("demo", "DaemonSet", "driver")]
+    rig.answer(rig.walk.wants[0], "FailedCreate: exceeded quota")
+    result = rig.observation()["driver"]
+    assert (result.phase, result.since) == (Phase.FAILED, NOW - 240)
+    assert "exceeded quota" in result.message
+
+
+def test_a_node_that_the_last_run_did_not_blame_has_all_of_the_patience() -> None:
+    rig = look(world.plan("driver"), runtime="failed", driver="failed")
+    result = rig.observation()["driver"]
+    assert (result.phase, result.since) == (Phase.WAITING, NOW)
+
+
+def test_who_looks_does_not_promise_what_a_run_alone_does() -> None:
+    rig = look(world.plan("driver", proofs=(WORKLOAD,), deployed=False))
+    result = rig.observation()["driver"]
+    assert (result.phase, result.reason) == (Phase.WAITING, "NeedsRun")
+    assert rig.walk.wants == []
+
+
+def test_who_looks_sees_the_validation_pod_that_has_failed_in_the_last_run() -> None:
+    rig = look(world.plan("driver", proofs=(WORKLOAD,), deployed=False))
+    rig.walker.settings = WalkSettings("demo", "demo")
+    start = rig.wants()[0]
+    assert isinstance(start, StartPod)
+    end = {"exitCode": 3, "finishedAt": timestamp(NOW - 240)}
+    statuses = [{"name": "main", "state": {"terminated": end}}]
+    rig.snapshot.put_pod(
+        world.validator(start.name, "driver", phase="Failed", containerStatuses=statuses)
+    )
+    rig.walker.settings = WalkSettings("demo", "demo", acts=False)
+    result = rig.observation()["driver"]
+    assert (result.phase, result.reason) == (Phase.FAILED, "ValidationFailed")
+    assert "exit code 3" in result.message
+    assert [type(query) for query in rig.walk.wants] == [ReadLogs]
+
+
+@pytest.mark.parametrize(
+    ("gates", "by_nodes", "reason"),
+    [
+        ({}, False, "NeedsRun"),
+        ({}, True, "NoPod"),
+        ({"hardware-enablement.io/demo.driver": "ready"}, False, "NoPod"),
+    ],
+)
+def test_a_pod_that_waits_for_a_gate_waits_for_a_run(
+    gates: dict[str, str], by_nodes: bool, reason: str
+) -> None:
+    settings = WalkSettings("demo", "demo", acts=False, by_nodes=by_nodes)
+    rig = Rig(world.plan("plugin"), settings=settings, labels=gates)
+    waiting = world.daemonset("plugin")
+    selector = {"hardware-enablement.io/demo.driver": "ready"}
+    waiting["spec"]["template"] = {"spec": {"nodeSelector": selector}}
+    rig.snapshot.put_workload(waiting)
+    result = rig.observation()["plugin"]
+    assert result.reason == reason
+    assert ("hardware-enablement.io/demo.driver" in result.message) is (reason == "NeedsRun")
 
 
 @pytest.mark.parametrize(
