@@ -17,12 +17,12 @@ from collections.abc import Callable, Mapping, Sequence
 from .._cluster.api_client.client import Client
 from .._cluster.api_objects.kinds import Kind
 from .._cluster.api_objects.labels import TAKEN_OVER_LABEL
+from .._cluster.api_objects.object_owners import controller_of
 from .._cluster.api_objects.objects import key_of, updates_on_delete
 from .._errors import EnablementError
 from .._json import Obj
 from .._states.desired import Desired
 from .._states.on_nodes.adopted_pods import put_labels
-from .operator_survey import owner_of
 
 _GENERATION = "pod-template-generation"
 _OF_NOBODY = "0"
@@ -74,7 +74,7 @@ def orphan(client: Client, daemonset: Obj) -> None:
     kept = [
         each
         for each in client.list(revisions, namespace=key.namespace).items
-        if owner_of(each).get("uid") == uid
+        if controller_of(each).get("uid") == uid
     ]
     client.delete(kind, key.name, key.namespace, uid=uid, propagation="Orphan")
     wait_for(lambda: _is_gone(client, kind, key.name, key.namespace, uid), f"{key} is still there")

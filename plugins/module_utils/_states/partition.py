@@ -46,7 +46,10 @@ from .record import record_spec, record_store
 _PROBE = "hardware-enablement-probe"
 _SHOWN = 3
 # What is read of each pod of the recipe (a shape, as in _cluster.object_shapes).
-_OWN_PODS = {"metadata": {"name": str}, "spec": {"nodeName": str, "tolerations": [{}]}}
+_OWN_PODS = {
+    "metadata": {"name": str, "namespace": str},
+    "spec": {"nodeName": str, "tolerations": [{}]},
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -254,7 +257,12 @@ class _Partition:
             fields=LIVING,
             kept=_OWN_PODS,
         ).items
-        pods = [pod for pod in listed if pod["spec"].get("nodeName") in names]
+        pods = [
+            pod
+            for pod in listed
+            if pod["spec"].get("nodeName") in names
+            and pod["metadata"]["namespace"] in self.prepared.namespaces
+        ]
         for taint in ending:
             ended = sorted(
                 pod["metadata"]["name"]
