@@ -7,14 +7,18 @@ first write."""
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Any
 
 from ..._cluster.api_client.client import Client
 from ..._cluster.api_client.rights import CLUSTER, Right
-from ..._cluster.api_objects.labels import PART_OF_LABEL, TAKEN_OVER_LABEL
-from ..._cluster.api_objects.objects import key_of
+from ..._cluster.api_objects.host_access import canonical, host_paths, pod_spec, written_paths
+from ..._cluster.api_objects.labels import PART_OF_LABEL, RECIPE_LABEL, TAKEN_OVER_LABEL
+from ..._cluster.api_objects.object_owners import controller_of
+from ..._cluster.api_objects.objects import ObjectKey, key_of
+from ..._cluster.applyset import applyset_id
 from ..._errors import EnablementError
 from ..._json import Obj, part
 from ..._nodes.discovery import Discovery
@@ -22,6 +26,7 @@ from ..._nodes.facts import NodeFacts
 from ..._nodes.node_affinity import NodeAffinity
 from ..._nodes.selectors import label_selector
 from ..._recipes.loading.recipe import Recipe, Rival
+from ..record.crd import GROUP, KIND
 
 # Where every device plugin opens its socket (kubelet/pkg/apis/deviceplugin/v1beta1/constants.go,
 # DevicePluginPath).
@@ -35,25 +40,64 @@ _NAMED = 3
 RIGHTS = (Right("apps", ("daemonsets",), ("list",), CLUSTER, read_only=("list",)),)
 
 
-def refuse_rivals(client: Client, recipe: Recipe, options: Mapping[str, Any]) -> None:
+@dataclass(frozen=True)
+class Neighbours:
+    """Whom a recipe shares a cluster with. own: its own objects, which it makes or takes over, and
+    the label of what it has made (an ApplySet's id). nodes: gives the nodes that have the hardware."""
+
+    own: Callable[[], Collection[ObjectKey]]
+    applyset_id: str
+    nodes: Callable[[], Sequence[NodeFacts]]
+
+
+def refuse_rivals(
+    client: Client, recipe: Recipe, options: Mapping[str, Any], beside: Neighbours
+) -> None:
     """Raise EnablementError where a rival of the recipe runs that counts with these options; what is
     scaled to nothing, has ended, or is being taken over, does not."""
-    found = [
-        str(key_of(obj))
-        for rival in recipe.rivals
-        if not rival.enabled or options[rival.enabled]
-        for obj in _of_rival(client, rival)
-        if _runs(obj)
-    ]
+    counting = [rival for rival in recipe.rivals if not rival.enabled or options[rival.enabled]]
+    running = [(rival, _running(client, recipe, rival, beside)) for rival in counting]
+    found = [text for _rival, texts in running for text in texts]
     if not found:
         return
+    switches = sorted({rival.enabled for rival, texts in running if texts} - {""})
+    instead = f", or leave it to that one ({switches[0]}=false)" if len(switches) == 1 else ""
     more = f" and {len(found) - _NAMED} more" if len(found) > _NAMED else ""
     raise EnablementError(
         f"Somebody else in this cluster does what {recipe.name} is to do",
         where=f"{', '.join(found[:_NAMED])}{more}",
         why="two would undo each other's work",
-        todo="end or remove the other one first",
+        todo=f"end or remove the other one first{instead}",
     )
+
+
+def _running(client: Client, recipe: Recipe, rival: Rival, beside: Neighbours) -> list[str]:
+    """The objects of a rival that count, in words."""
+    there = [obj for obj in _of_rival(client, rival) if _runs(obj)]
+    if not rival.host_paths:
+        return [str(key_of(obj)) for obj in there]
+    paths = set(map(canonical, rival.host_paths))
+    writing = [(obj, sorted(paths & written_paths(pod_spec(obj)))) for obj in there]
+    writing = [(obj, written) for obj, written in writing if written]
+    if not writing:
+        return []
+    own, nodes = beside.own(), beside.nodes()
+    return [
+        f"{key_of(obj)}, which writes to {' and '.join(written)} of the nodes"
+        for obj, written in writing
+        if key_of(obj) not in own
+        and part(obj["metadata"], "labels").get(PART_OF_LABEL) != beside.applyset_id
+        and not _is_told_by_its_owner(obj, recipe)
+        and any(_may_run(obj, node) for node in nodes)
+    ]
+
+
+def _is_told_by_its_owner(obj: Obj, recipe: Recipe) -> bool:
+    """Whether an object was made of a custom resource that is a rival itself: that one is named, or
+    is being taken over."""
+    kinds = {(rival.api_version.rpartition("/")[0], rival.kind) for rival in recipe.rivals}
+    owner = controller_of(obj)
+    return (str(owner.get("apiVersion")).rpartition("/")[0], owner.get("kind")) in kinds
 
 
 def _of_rival(client: Client, rival: Rival) -> list[Obj]:
@@ -117,17 +161,22 @@ def _served_twice(what: str, names: Sequence[str]) -> EnablementError:
 
 def foreign_plugins(client: Client) -> list[Obj]:
     """The DaemonSets, not ours, that mount the kubelet's device plugin folder."""
-    found = client.list(client.kind("apps/v1", "DaemonSet"), labels=f"!{PART_OF_LABEL}").items
-    return sorted(filter(is_plugin, found), key=lambda daemonset: str(key_of(daemonset)))
+    found = client.list(client.kind("apps/v1", "DaemonSet")).items
+    others = [each for each in found if is_plugin(each) and not _is_of_a_record(each)]
+    return sorted(others, key=lambda daemonset: str(key_of(daemonset)))
+
+
+def _is_of_a_record(obj: Obj) -> bool:
+    """Whether an object is in the ApplySet of a SpecialResource: other tools have ApplySets, too."""
+    labels = part(obj["metadata"], "labels")
+    own = applyset_id(str(labels.get(RECIPE_LABEL)), "", KIND, GROUP)
+    return labels.get(PART_OF_LABEL) == own
 
 
 def is_plugin(manifest: Obj) -> bool:
     """Whether an object is a DaemonSet whose pods mount the kubelet's device plugin folder."""
-    volumes = _pod(manifest).get("volumes") or [] if manifest["kind"] == "DaemonSet" else []
-    return any(
-        str(part(volume, "hostPath").get("path", "")).rstrip("/") == PLUGIN_FOLDER
-        for volume in volumes
-    )
+    paths = host_paths(pod_spec(manifest)).values() if manifest["kind"] == "DaemonSet" else ()
+    return PLUGIN_FOLDER in paths
 
 
 def rivals_of(
@@ -166,12 +215,8 @@ def _naming(resources: Iterable[str]) -> re.Pattern[str]:
     return re.compile(rf"(?<![A-Za-z0-9.-])(?:{'|'.join(patterns)})(?![A-Za-z0-9._-])")
 
 
-def _pod(daemonset: Obj) -> Obj:
-    return part(daemonset, "spec", "template", "spec")
-
-
 def _containers(daemonset: Obj) -> list[Obj]:
-    return list(_pod(daemonset).get("containers") or [])
+    return list(pod_spec(daemonset).get("containers") or [])
 
 
 def _image_name(container: Obj) -> str:
@@ -191,4 +236,4 @@ def _texts(container: Obj) -> str:
 
 def _may_run(daemonset: Obj, node: NodeFacts) -> bool:
     """Whether a DaemonSet's pods may run on a node, by its labels and its name."""
-    return NodeAffinity.of(_pod(daemonset)).takes(node.labels, node.name)
+    return NodeAffinity.of(pod_spec(daemonset)).takes(node.labels, node.name)
