@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from .._cluster.api_client.api_errors import ApiError, Forbidden, Unauthorized
 from .._cluster.api_client.client import Client
-from .._cluster.api_objects.object_owners import is_made_by, is_made_for
+from .._cluster.api_objects.controller_references import is_made_by, is_made_for
 from .._json import Obj, part
 from .._nodes.facts import NodeFacts
 from .._nodes.pools import NodePool

@@ -15,9 +15,9 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 
 from .._cluster.api_client.client import Client
+from .._cluster.api_objects.controller_references import controller_of
 from .._cluster.api_objects.kinds import Kind
 from .._cluster.api_objects.labels import TAKEN_OVER_LABEL
-from .._cluster.api_objects.object_owners import controller_of
 from .._cluster.api_objects.objects import key_of, updates_on_delete
 from .._errors import EnablementError
 from .._json import Obj

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from .._cluster.api_client.client import Client
+from .._cluster.api_objects.controller_references import controller_of
 from .._cluster.api_objects.labels import TAKEN_OVER_LABEL
-from .._cluster.api_objects.object_owners import controller_of
 from .._errors import EnablementError
 from .._json import Obj, part
 from .gpu_operator import DRIVER, GROUP, KINDS

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Union
 
-from .._cluster.api_objects.object_owners import is_made_by, is_made_for
+from .._cluster.api_objects.controller_references import is_made_by, is_made_for
 from .._json import Obj, part
 from .._verdicts.reasons import UNDER_WAY, Reason
 from .._verdicts.verdict import Outcome, Verdict

@@ -172,7 +172,7 @@ class _Application:
         """What else serves these devices, or these nodes, is found before anything is planned."""
         is_new, adopt = self._desired.record is None, self._request.planning.adopt
         options = self._desired.facts.options_of(None)
-        refuse_rivals(self._client, self._recipe, options, self._desired.neighbours)
+        refuse_rivals(self._client, self._recipe, options, self._desired.rival_context)
         if is_new:
             self._refuse_shared_nodes()
         if is_new and not adopt:

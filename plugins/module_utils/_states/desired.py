@@ -20,7 +20,7 @@ from .._recipes.requirements import Enabled, gating_states, required_states
 from .._recipes.switches import enabled_states
 from .on_nodes.strays import MembershipRequest, Strays, find_strays
 from .preparation import discover
-from .preparation.foreign import Neighbours, foreign_plugins, is_plugin, rivals_of
+from .preparation.foreign import RivalContext, foreign_plugins, is_plugin, rivals_of
 from .preparation.image_facts import ImageRequest, with_images
 from .preparation.prepare import Prepared, render_facts
 from .staging import StateOrder
@@ -134,9 +134,9 @@ class Desired:
         }
 
     @property
-    def neighbours(self) -> Neighbours:
+    def rival_context(self) -> RivalContext:
         """Whom the recipe shares the cluster with."""
-        return Neighbours(
+        return RivalContext(
             lambda: {
                 key_of(item.manifest) for state in self.rendered.values() for item in state.objects
             },

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from .._cluster.api_client.client import Client
-from .._cluster.api_objects.object_owners import is_made_by
+from .._cluster.api_objects.controller_references import is_made_by
 from .._cluster.api_objects.objects import ObjectKey, updates_on_delete
 from .._json import Obj
 from .._proofs.snapshot import ClusterSnapshot

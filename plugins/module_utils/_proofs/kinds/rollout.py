@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ..._cluster.api_objects.object_owners import is_made_by
+from ..._cluster.api_objects.controller_references import is_made_by
 from ..._cluster.api_objects.objects import ObjectKey, updates_on_delete
 from ..._json import Obj, part
 from ..._nodes.facts import NodeFacts

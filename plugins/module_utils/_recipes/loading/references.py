@@ -47,8 +47,8 @@ def check_references(raw: Mapping[str, Any], files: Mapping[str, str], problems:
 def _check_rival(
     rival: Mapping[str, Any], options: Mapping[str, Any], path: str, problems: Problems
 ) -> None:
-    told = [key for key in ("name", "labels", "host_paths") if rival.get(key)]
-    if not told and _is_everywhere(rival):
+    is_narrowed = any(rival.get(key) for key in ("name", "labels", "host_paths"))
+    if not is_narrowed and _is_everywhere(rival):
         problems.add(
             path,
             "name, labels or host_paths, since every cluster has objects of this kind",

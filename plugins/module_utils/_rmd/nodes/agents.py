@@ -16,7 +16,7 @@ from ..._cluster.api_client.client import Client
 from ..._cluster.api_objects.labels import DOMAIN
 from ..._json import part
 from ..rmd_errors import RmdError
-from .own_pods import own_pods
+from .node_pods import own_pods
 from .report_fields import Report
 
 LABELS = "app.kubernetes.io/name=intel-rmd,app.kubernetes.io/component=agent"

@@ -11,8 +11,8 @@ from functools import partial
 from ..._cluster.api_client.api_errors import ApiError
 from ..._cluster.api_client.client import Client
 from ..._cluster.api_objects.changes import Change
+from ..._cluster.api_objects.controller_references import is_made_by
 from ..._cluster.api_objects.labels import OWNERSHIP
-from ..._cluster.api_objects.object_owners import is_made_by
 from ..._cluster.api_objects.objects import updates_on_delete
 from ..._json import Obj, part
 from ..._nodes.selectors import label_selector

@@ -14,9 +14,9 @@ from typing import Any
 
 from ..._cluster.api_client.client import Client
 from ..._cluster.api_client.rights import CLUSTER, Right
+from ..._cluster.api_objects.controller_references import controller_of
 from ..._cluster.api_objects.host_access import canonical, host_paths, pod_spec, written_paths
 from ..._cluster.api_objects.labels import PART_OF_LABEL, RECIPE_LABEL, TAKEN_OVER_LABEL
-from ..._cluster.api_objects.object_owners import controller_of
 from ..._cluster.api_objects.objects import ObjectKey, key_of
 from ..._cluster.applyset import applyset_id
 from ..._errors import EnablementError
@@ -41,7 +41,7 @@ RIGHTS = (Right("apps", ("daemonsets",), ("list",), CLUSTER, read_only=("list",)
 
 
 @dataclass(frozen=True)
-class Neighbours:
+class RivalContext:
     """Whom a recipe shares a cluster with. own: its own objects, which it makes or takes over, and
     the label of what it has made (an ApplySet's id). nodes: gives the nodes that have the hardware."""
 
@@ -51,7 +51,7 @@ class Neighbours:
 
 
 def refuse_rivals(
-    client: Client, recipe: Recipe, options: Mapping[str, Any], beside: Neighbours
+    client: Client, recipe: Recipe, options: Mapping[str, Any], beside: RivalContext
 ) -> None:
     """Raise EnablementError where a rival of the recipe runs that counts with these options; what is
     scaled to nothing, has ended, or is being taken over, does not."""
@@ -71,7 +71,7 @@ def refuse_rivals(
     )
 
 
-def _running(client: Client, recipe: Recipe, rival: Rival, beside: Neighbours) -> list[str]:
+def _running(client: Client, recipe: Recipe, rival: Rival, beside: RivalContext) -> list[str]:
     """The objects of a rival that count, in words."""
     there = [obj for obj in _of_rival(client, rival) if _runs(obj)]
     if not rival.host_paths:
@@ -87,12 +87,12 @@ def _running(client: Client, recipe: Recipe, rival: Rival, beside: Neighbours) -
         for obj, written in writing
         if key_of(obj) not in own
         and part(obj["metadata"], "labels").get(PART_OF_LABEL) != beside.applyset_id
-        and not _is_told_by_its_owner(obj, recipe)
+        and not _is_owned_by_rival(obj, recipe)
         and any(_may_run(obj, node) for node in nodes)
     ]
 
 
-def _is_told_by_its_owner(obj: Obj, recipe: Recipe) -> bool:
+def _is_owned_by_rival(obj: Obj, recipe: Recipe) -> bool:
     """Whether an object was made of a custom resource that is a rival itself: that one is named, or
     is being taken over."""
     kinds = {(rival.api_version.rpartition("/")[0], rival.kind) for rival in recipe.rivals}

@@ -181,7 +181,9 @@ def refused(fake: FakeServer, found: Obj, enabled: bool = True, own: Obj | None 
     cluster = ScriptedCluster(fake)
     cluster.put("daemonsets", found)
     recipe = SimpleNamespace(name="toy", rivals=(OPERATORS, WRITES))
-    beside = foreign.Neighbours(lambda: {key_of(own)} if own else set(), RECORDS_OWN, lambda: NODES)
+    beside = foreign.RivalContext(
+        lambda: {key_of(own)} if own else set(), RECORDS_OWN, lambda: NODES
+    )
     options = {"driver_enabled": enabled}
     try:
         foreign.refuse_rivals(fake.client(), cast(Recipe, recipe), options, beside)

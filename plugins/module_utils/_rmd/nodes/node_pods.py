@@ -7,7 +7,7 @@ find them; that their DaemonSet made them decides."""
 from __future__ import annotations
 
 from ..._cluster.api_client.client import Client
-from ..._cluster.api_objects.object_owners import is_made_by, runs_as
+from ..._cluster.api_objects.controller_references import is_made_by, runs_as
 from ..._json import Obj
 
 
