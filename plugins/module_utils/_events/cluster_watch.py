@@ -139,7 +139,8 @@ class ClusterWatch:
         self._unseen.add(name)
         self._deleted.pop(name, None)
         if is_gone:
-            self._deleted[name] = self._nodes.pop(name, None) or facts
+            known = self._nodes.pop(name, None)
+            self._deleted[name] = known or facts
         else:
             self._nodes[name] = facts
 

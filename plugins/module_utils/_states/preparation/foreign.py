@@ -76,20 +76,30 @@ def _running(client: Client, recipe: Recipe, rival: Rival, beside: RivalContext)
     there = [obj for obj in _of_rival(client, rival) if _runs(obj)]
     if not rival.host_paths:
         return [str(key_of(obj)) for obj in there]
-    paths = set(map(canonical, rival.host_paths))
-    writing = [(obj, sorted(paths & written_paths(pod_spec(obj)))) for obj in there]
-    writing = [(obj, written) for obj, written in writing if written]
-    if not writing:
+    found = _writing(there, rival)
+    if not found:
         return []
     own, nodes = beside.own(), beside.nodes()
     return [
-        f"{key_of(obj)}, which writes to {' and '.join(written)} of the nodes"
-        for obj, written in writing
-        if key_of(obj) not in own
-        and part(obj["metadata"], "labels").get(PART_OF_LABEL) != beside.applyset_id
-        and not _is_owned_by_rival(obj, recipe)
+        f"{key_of(obj)}, which writes to {written} of the nodes"
+        for obj, written in found
+        if not _is_of_recipe(obj, recipe, own, beside.applyset_id)
         and any(_may_run(obj, node) for node in nodes)
     ]
+
+
+def _writing(objects: Iterable[Obj], rival: Rival) -> list[tuple[Obj, str]]:
+    """Those whose pods write to a path of the rival, and to which."""
+    paths = set(map(canonical, rival.host_paths))
+    found = [(obj, paths & written_paths(pod_spec(obj))) for obj in objects]
+    return [(obj, " and ".join(sorted(written))) for obj, written in found if written]
+
+
+def _is_of_recipe(obj: Obj, recipe: Recipe, own: Collection[ObjectKey], applyset: str) -> bool:
+    """Whether an object is the recipe's, made or to be taken over, or goes with a rival of its
+    own."""
+    labelled = part(obj["metadata"], "labels").get(PART_OF_LABEL) == applyset
+    return labelled or key_of(obj) in own or _is_owned_by_rival(obj, recipe)
 
 
 def _is_owned_by_rival(obj: Obj, recipe: Recipe) -> bool:

@@ -173,6 +173,8 @@ def test_a_hub_that_is_closed_while_its_queue_is_full_ends_its_threads(fake: Any
     hub.subscribe(POD, namespace="n")
     time.sleep(0.3)
     threads = [each for each in threading.enumerate() if each.name == "watch-pods"]
+    # It has not come to the end of its list, after which it watches.
+    assert not [asked for asked in fake.asked if "watch=" in asked.path]
     hub.close()
     for each in threads:
         each.join(5)
