@@ -172,7 +172,8 @@ class _Application:
         """What else serves these devices, or these nodes, is found before anything is planned."""
         is_new, adopt = self._desired.record is None, self._request.planning.adopt
         options = self._desired.facts.options_of(None)
-        refuse_rivals(self._client, self._recipe, options, self._desired.rival_context)
+        beside = self._desired.rival_context(adopt=adopt)
+        refuse_rivals(self._client, self._recipe, options, beside)
         if is_new:
             self._refuse_shared_nodes()
         if is_new and not adopt:

@@ -133,15 +133,15 @@ class Desired:
             if item.objects and "runtime" in self.recipe.states[name].per
         }
 
-    @property
-    def rival_context(self) -> RivalContext:
-        """Whom the recipe shares the cluster with."""
+    def rival_context(self, *, adopt: bool) -> RivalContext:
+        """Whom the recipe shares the cluster with. adopt: see there."""
         return RivalContext(
             lambda: {
                 key_of(item.manifest) for state in self.rendered.values() for item in state.objects
             },
             self.prepared.applyset_id,
             lambda: [NodeFacts.from_object(node) for node in self.nodes],
+            adopt,
         )
 
     @cached_property

@@ -43,11 +43,13 @@ RIGHTS = (Right("apps", ("daemonsets",), ("list",), CLUSTER, read_only=("list",)
 @dataclass(frozen=True)
 class RivalContext:
     """Whom a recipe shares a cluster with. own: its own objects, which it makes or takes over, and
-    the label of what it has made (an ApplySet's id). nodes: gives the nodes that have the hardware."""
+    the label of what it has made (an ApplySet's id). nodes: gives the nodes that have the hardware.
+    adopt: who only looks like a rival by what it does may stay, by a person's word."""
 
     own: Callable[[], Collection[ObjectKey]]
     applyset_id: str
     nodes: Callable[[], Sequence[NodeFacts]]
+    adopt: bool
 
 
 def refuse_rivals(
@@ -56,23 +58,34 @@ def refuse_rivals(
     """Raise EnablementError where a rival of the recipe runs that counts with these options; what is
     scaled to nothing, has ended, or is being taken over, does not."""
     counting = [rival for rival in recipe.rivals if not rival.enabled or options[rival.enabled]]
-    running = [(rival, _running(client, recipe, rival, beside)) for rival in counting]
-    found = [text for _rival, texts in running for text in texts]
+    there = [(rival, _running(client, recipe, rival, beside)) for rival in counting]
+    found = [text for _rival, texts in there for text in texts]
     if not found:
         return
-    switches = sorted({rival.enabled for rival, texts in running if texts} - {""})
-    instead = f", or leave it to that one ({switches[0]}=false)" if len(switches) == 1 else ""
     more = f" and {len(found) - _NAMED} more" if len(found) > _NAMED else ""
     raise EnablementError(
         f"Somebody else in this cluster does what {recipe.name} is to do",
         where=f"{', '.join(found[:_NAMED])}{more}",
         why="two would undo each other's work",
-        todo=f"end or remove the other one first{instead}",
+        todo=_instead([rival for rival, texts in there if texts]),
     )
+
+
+def _instead(rivals: Sequence[Rival]) -> str:
+    """What to do about them, all of which run."""
+    switches = sorted({rival.enabled for rival in rivals if rival.enabled})
+    ways = ["end or remove the other one first"]
+    if len(switches) == 1:
+        ways.append(f"leave it to that one ({switches[0]}=false)")
+    if all(rival.host_paths for rival in rivals):
+        ways.append("set adopt (hardware_enablement_adopt) where both may be")
+    return ", or ".join(ways)
 
 
 def _running(client: Client, recipe: Recipe, rival: Rival, beside: RivalContext) -> list[str]:
     """The objects of a rival that count, in words."""
+    if rival.host_paths and beside.adopt:
+        return []
     there = [obj for obj in _of_rival(client, rival) if _runs(obj)]
     if not rival.host_paths:
         return [str(key_of(obj)) for obj in there]

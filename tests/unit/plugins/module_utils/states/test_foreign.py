@@ -176,13 +176,20 @@ WRITES = Rival("apps/v1", "DaemonSet", host_paths=["/run/acme"], enabled="driver
 RECORDS_OWN = applyset_id("toy", "", KIND, GROUP)
 
 
-def refused(fake: FakeServer, found: Obj, enabled: bool = True, own: Obj | None = None) -> str:
+def refused(
+    fake: FakeServer,
+    found: Obj,
+    *,
+    enabled: bool = True,
+    own: Obj | None = None,
+    adopt: bool = False,
+) -> str:
     """Why a run is refused beside a DaemonSet, "" where it is not."""
     cluster = ScriptedCluster(fake)
     cluster.put("daemonsets", found)
     recipe = SimpleNamespace(name="toy", rivals=(OPERATORS, WRITES))
     beside = foreign.RivalContext(
-        lambda: {key_of(own)} if own else set(), RECORDS_OWN, lambda: NODES
+        lambda: {key_of(own)} if own else set(), RECORDS_OWN, lambda: NODES, adopt
     )
     options = {"driver_enabled": enabled}
     try:
@@ -205,7 +212,8 @@ def test_a_driver_without_the_custom_resource_of_an_operator_is_refused_by_what_
     assert said == (
         "Somebody else in this cluster does what toy is to do (DaemonSet theirs/theirs, which writes to"
         " /run/acme of the nodes): two would undo each other's work; end or remove the other one first,"
-        " or leave it to that one (driver_enabled=false)."
+        " or leave it to that one (driver_enabled=false), or set adopt (hardware_enablement_adopt) where"
+        " both may be."
     )
     # Of an operator that the recipe does not know, and of another tool's ApplySet.
     assert refused(fake, owned_by("example.com/v1", "Policy")) == said
@@ -229,6 +237,7 @@ def test_what_does_not_write_there_or_is_known_is_no_rival(fake: FakeServer, fou
 def test_a_driver_that_is_kept_or_taken_over_is_no_rival(fake: FakeServer) -> None:
     assert refused(fake, driver(), enabled=False) == ""
     assert refused(fake, driver(), own=driver()) == ""
+    assert refused(fake, driver(), adopt=True) == ""
 
 
 def test_the_applyset_of_another_tool_hides_no_device_plugin(fake: FakeServer) -> None:
