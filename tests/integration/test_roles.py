@@ -325,6 +325,33 @@ def test_what_changed_options_ask_rights_for_and_say(cluster: Cluster, runner: R
     assert daemonsets(cluster)["plugin"] == "plugin:1.0"
 
 
+def a_driver_of_the_operator() -> dict[str, Any]:
+    """The DaemonSet of a driver as GPU Operator makes it, as far as that is seen on the nodes; its
+    pods do not come."""
+    labels = {"app": "nvidia-driver-daemonset"}
+    mount = {"name": "run", "mountPath": "/run/nvidia", "mountPropagation": "Bidirectional"}
+    container = {
+        "name": "driver",
+        "image": "registry.test/nvidia/driver:580.95.05-ubuntu22.04",
+        "securityContext": {"privileged": True},
+        "volumeMounts": [mount],
+    }
+    pod = {
+        "schedulerName": "nobody",
+        "containers": [container],
+        "volumes": [{"name": "run", "hostPath": {"path": "/run/nvidia"}}],
+    }
+    return {
+        "apiVersion": "apps/v1",
+        "kind": "DaemonSet",
+        "metadata": {"name": "nvidia-driver-daemonset", "namespace": "default"},
+        "spec": {
+            "selector": {"matchLabels": labels},
+            "template": {"metadata": {"labels": labels}, "spec": pod},
+        },
+    }
+
+
 @pytest.mark.usefixtures("enabled")
 def test_what_somebody_else_writes_into_the_record_is_said_and_dropped_once(
     cluster: Cluster, runner: Runner
@@ -354,7 +381,9 @@ def test_what_somebody_else_writes_into_the_record_is_said_and_dropped_once(
 
 
 @pytest.mark.usefixtures("enabled")
-def test_a_rival_by_kind_alone_is_refused(cluster: Cluster, runner: Runner) -> None:
+def test_a_rival_is_refused_by_its_kind_alone_or_by_what_it_does(
+    cluster: Cluster, runner: Runner
+) -> None:
     names = {"plural": "clusterpolicies", "singular": "clusterpolicy", "kind": "ClusterPolicy"}
     schema = {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}}
     version = {"name": "v1", "served": True, "storage": True, "schema": schema}
@@ -375,6 +404,12 @@ def test_a_rival_by_kind_alone_is_refused(cluster: Cluster, runner: Runner) -> N
     text = refused(runner, "enable_gpu")
     assert "does what nvidia-gpu is to do (ClusterPolicy cluster-policy)" in text
     cluster.kubectl("delete", "clusterpolicy", "cluster-policy")
+    # Its driver serves the devices without it, too.
+    cluster.kubectl("apply", "-f", "-", stdin=json.dumps(a_driver_of_the_operator()))
+    text = refused(runner, "enable_gpu")
+    assert "(DaemonSet default/nvidia-driver-daemonset, which writes to /run/nvidia of the" in text
+    assert "or leave it to that one (driver_enabled=false)" in text
+    cluster.kubectl("delete", "daemonset", "nvidia-driver-daemonset")
     # What is left to refuse is two-states, which serves the same resource.
     assert "nvidia.com/gpu would be served twice, by two-states and by nvidia-gpu" in refused(
         runner, "enable_gpu"

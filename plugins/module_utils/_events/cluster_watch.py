@@ -7,7 +7,8 @@ once and then watched."""
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
 
 from .._cluster.api_client.api_errors import UnknownKind, Unreachable
 from .._cluster.api_client.client import Client
@@ -25,6 +26,8 @@ from .triggers import EnabledRecipe
 # How often a kind is asked for whose CRD is not there yet.
 INTERVAL_S = 30.0
 
+# What comes of texts and fields that are not as we write them.
+_ODD = (ValueError, TypeError, KeyError, AttributeError, RecursionError)
 _READ = ("list", "watch")
 RIGHTS = tuple(
     Right(group, (plural,), _READ, CLUSTER, read_only=_READ)
@@ -67,11 +70,13 @@ class ClusterWatch:
         # What was told before it is known which recipes there are.
         self._unseen: set[str] = set()
         self._deleted: dict[str, NodeFacts] = {}
+        # Why an object cannot be read, by its kind and name: what was known of it holds.
+        self._unread: dict[str, str] = {}
 
     @property
     def trouble(self) -> str:
-        """Why nothing is heard right now, "" where all is well."""
-        return self._hub.trouble
+        """Why nothing is heard right now, or one object cannot be read; "" where all is well."""
+        return self._hub.trouble or next(iter(self._unread.values()), "")
 
     def next(self, timeout: float) -> list[Obj]:
         """The events that are due, waiting for at most timeout seconds. Raises the ApiError that
@@ -107,21 +112,37 @@ class ClusterWatch:
     def _take(self, event: WatchEvent) -> None:
         kind, name = event.object["kind"], event.object["metadata"]["name"]
         is_gone = event.type == "DELETED"
-        if kind == "Node":
-            self._take_node(name, event.object, is_gone=is_gone)
-        elif kind == RECORD.kind:
-            self._take_record(name, event.object, is_gone=is_gone)
+        with self._reading(kind, name):
+            if kind == "Node":
+                self._take_node(name, event.object, is_gone=is_gone)
+            elif kind == RECORD.kind:
+                self._take_record(name, event.object, is_gone=is_gone)
+            else:
+                self._take_declared(name, event.object, is_gone=is_gone)
+
+    @contextmanager
+    def _reading(self, kind: str, name: str) -> Iterator[None]:
+        """What is written into an object by whoever may costs that object alone."""
+        place = f"{kind} {name}"
+        try:
+            yield
+        except _ODD as error:
+            self._unread[place] = (
+                f"{place} cannot be read, and counts as it was before ({type(error).__name__}):"
+                " see what was written into it last (kubectl get -o yaml --show-managed-fields)"
+            )
         else:
-            self._take_declared(name, event.object, is_gone=is_gone)
+            self._unread.pop(place, None)
 
     def _take_node(self, name: str, node: Obj, *, is_gone: bool) -> None:
+        facts = NodeFacts.from_object(node)
         self._unseen.add(name)
         self._deleted.pop(name, None)
         if is_gone:
             known = self._nodes.pop(name, None)
-            self._deleted[name] = known or NodeFacts.from_object(node)
+            self._deleted[name] = known or facts
         else:
-            self._nodes[name] = NodeFacts.from_object(node)
+            self._nodes[name] = facts
 
     def _take_record(self, name: str, record: Obj, *, is_gone: bool) -> None:
         recipe = None if is_gone else EnabledRecipe.from_record(record)
@@ -155,6 +176,7 @@ class ClusterWatch:
                 found = triggers.triggers_of_deleted(self._deleted.pop(name), recipes)
                 self._debounce.see(name, found, now, is_gone=True)
             elif self._nodes[name].ready and not self._nodes[name].in_transition:
-                found = triggers.node_triggers(self._nodes[name], recipes)
-                self._debounce.see(name, found, now)
+                with self._reading("Node", name):
+                    found = triggers.node_triggers(self._nodes[name], recipes)
+                    self._debounce.see(name, found, now)
         self._unseen.clear()

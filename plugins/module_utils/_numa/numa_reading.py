@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 from .._cluster.api_client.api_errors import ApiError, Forbidden, Unauthorized
 from .._cluster.api_client.client import Client
+from .._cluster.api_objects.controller_references import is_made_by, is_made_for
 from .._json import Obj, parse_json, part
 from .._nodes.facts import NodeFacts
 from .._nodes.pools import NodePool
@@ -112,9 +113,9 @@ class NumaReader:
         self, pods: Sequence[Obj], daemons: Sequence[Obj], deployments: Sequence[Obj]
     ) -> NumaWorkloads:
         """Pods, and the exporters and schedulers that some of them are of."""
+        exporters = [self._exporter(daemon, pods) for daemon in daemons]
+        schedulers = [self._scheduler(deployment, pods) for deployment in deployments]
         found = [NumaPod.from_object(pod) for pod in pods]
-        exporters = [self._exporter(daemon, found) for daemon in daemons]
-        schedulers = [self._scheduler(deployment, found) for deployment in deployments]
         return NumaWorkloads(found, exporters, schedulers, self._dumps(schedulers))
 
     def _nodes(
@@ -167,7 +168,7 @@ class NumaReader:
             found.append([])
         return found
 
-    def _exporter(self, daemon: Obj, pods: Sequence[NumaPod]) -> Exporter:
+    def _exporter(self, daemon: Obj, pods: Sequence[Obj]) -> Exporter:
         status = WorkloadStatus.from_object(daemon)
         gates = template_spec(daemon).get("readinessGates") or ()
         return Exporter(
@@ -176,10 +177,10 @@ class NumaReader:
             refresh_s=refresh_s(daemon),
             readiness_gates=tuple(gate["conditionType"] for gate in gates),
             config=read_exporter_config(self._texts(daemon)),
-            pods=_pods_of(daemon, pods),
+            pods=_numa_pods(pod for pod in pods if is_made_by(pod, daemon)),
         )
 
-    def _scheduler(self, deployment: Obj, pods: Sequence[NumaPod]) -> Scheduler:
+    def _scheduler(self, deployment: Obj, pods: Sequence[Obj]) -> Scheduler:
         containers = template_spec(deployment).get("containers") or ()
         images = {container["name"]: container.get("image", "") for container in containers}
         dumps = images.pop(DUMPS_CONTAINER, None)
@@ -188,7 +189,7 @@ class NumaReader:
             status=WorkloadStatus.from_object(deployment),
             image=next(iter(images.values()), ""),
             config=config,
-            pods=_pods_of(deployment, pods),
+            pods=_numa_pods(pod for pod in pods if is_made_for(pod, deployment)),
             lease=self._optional(LEASES, lambda: self._lease(config.lease), None),
             dumps=dumps is not None,
         )
@@ -309,14 +310,8 @@ def _leaders(scheduler: Scheduler) -> list[NumaPod]:
     return [pod for pod in running if pod.name == holder] or running
 
 
-def _pods_of(workload: Obj, pods: Sequence[NumaPod]) -> tuple[NumaPod, ...]:
-    """A workload's own pods: those in its namespace with the labels that it selects by."""
-    selected = part(workload["spec"], "selector", "matchLabels")
-    return tuple(
-        pod
-        for pod in pods
-        if pod.namespace == workload["metadata"]["namespace"] and matches(pod.labels, [selected])
-    )
+def _numa_pods(pods: Iterable[Obj]) -> tuple[NumaPod, ...]:
+    return tuple(NumaPod.from_object(pod) for pod in pods)
 
 
 def _chosen(

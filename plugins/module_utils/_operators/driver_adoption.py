@@ -16,6 +16,7 @@ from functools import partial
 from typing import Any
 
 from .._cluster.api_client.client import Client
+from .._cluster.api_objects.controller_references import controller_of
 from .._cluster.api_objects.kinds import Kind
 from .._cluster.api_objects.labels import TAKEN_OVER_LABEL
 from .._cluster.api_objects.objects import key_of, updates_on_delete
@@ -23,7 +24,6 @@ from .._cluster.removal import wait_until_gone
 from .._json import Obj
 from .._states.desired import Desired
 from .._states.on_nodes.adopted_pods import put_labels
-from .operator_survey import owner_of
 
 _GENERATION = "pod-template-generation"
 _OF_NOBODY = "0"
@@ -76,7 +76,7 @@ def orphan(client: Client, daemonset: Obj, say: Callable[[str], None]) -> None:
     kept = [
         each
         for each in client.list(revisions, namespace=key.namespace).items
-        if owner_of(each).get("uid") == uid
+        if controller_of(each).get("uid") == uid
     ]
     client.delete(kind, key.name, key.namespace, uid=uid, propagation="Orphan")
     wait_until_gone(

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .._cluster.api_client.client import Client
+from .._cluster.api_objects.controller_references import controller_of
 from .._cluster.api_objects.labels import TAKEN_OVER_LABEL
 from .._errors import EnablementError
 from .._json import Obj, part
@@ -50,7 +51,7 @@ class OperatorSurvey:
     def driver_pods(self) -> dict[str, Obj]:
         """Node -> the pod of its driver, that the operator's DaemonSets own."""
         drivers = {each["metadata"]["uid"] for each in self.drivers}
-        return {_node(pod): pod for pod in self.pods if owner_of(pod).get("uid") in drivers}
+        return {_node(pod): pod for pod in self.pods if controller_of(pod).get("uid") in drivers}
 
     def operands(self, node: str) -> list[Obj]:
         """The pods of the operator's other operands on a node."""
@@ -66,7 +67,7 @@ def survey_operator(client: Client, namespace: str | None) -> OperatorSurvey:
     """Look. namespace: where its operands are; by these where it is not given."""
     resources = custom_resources(client, KINDS)
     kind = client.kind("apps/v1", "DaemonSet")
-    owned = [each for each in client.list(kind).items if is_operators(each)]
+    owned = [each for each in client.list(kind).items if is_made_of(each, resources)]
     found = namespace or next((each["metadata"]["namespace"] for each in owned), "gpu-operator")
     deployments = [
         each
@@ -83,6 +84,13 @@ def is_operators(obj: Mapping[str, Any]) -> bool:
     return any(owner_group(each) == GROUP for each in obj["metadata"].get("ownerReferences") or ())
 
 
+def is_made_of(obj: Mapping[str, Any], resources: Sequence[Obj]) -> bool:
+    """Whether one of these custom resources is the controller of an object, which anybody may say
+    of one that is not there."""
+    uid = controller_of(obj).get("uid")
+    return any(uid == each["metadata"].get("uid") for each in resources if uid)
+
+
 def owner_group(owner: Mapping[str, Any]) -> str:
     """The API group of an owner."""
     return str(owner.get("apiVersion", "")).rpartition("/")[0]
@@ -91,13 +99,7 @@ def owner_group(owner: Mapping[str, Any]) -> str:
 def is_operand(pod: Mapping[str, Any], daemonsets: frozenset[str]) -> bool:
     """Whether a pod is of one of these DaemonSets, or was left by one that is gone."""
     labels = part(pod["metadata"], "labels")
-    return owner_of(pod).get("uid") in daemonsets or TAKEN_OVER_LABEL in labels
-
-
-def owner_of(obj: Mapping[str, Any]) -> Obj:
-    """The controller of an object, {} for none."""
-    owners = obj["metadata"].get("ownerReferences") or ()
-    return next((dict(each) for each in owners if each.get("controller")), {})
+    return controller_of(pod).get("uid") in daemonsets or TAKEN_OVER_LABEL in labels
 
 
 def deploy_labels(node: Mapping[str, Any]) -> dict[str, str]:
@@ -126,7 +128,7 @@ def refuse_obstacles(survey: OperatorSurvey, nodes: Sequence[Obj]) -> None:
 def _refuse_olm(survey: OperatorSurvey) -> None:
     """Who is started again by somebody else cannot be stopped here."""
     for deployment in survey.deployments:
-        if owner_of(deployment).get("kind") == "ClusterServiceVersion":
+        if controller_of(deployment).get("kind") == "ClusterServiceVersion":
             name = deployment["metadata"]["name"]
             raise _cannot(
                 f"Deployment {survey.namespace}/{name} is OLM's, which would start it again",

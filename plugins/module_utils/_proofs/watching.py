@@ -5,15 +5,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Union
 
+from .._cluster.api_objects.controller_references import is_made_by, is_made_for
 from .._json import Obj, part
 from .._verdicts.reasons import UNDER_WAY, Reason
 from .._verdicts.verdict import Outcome, Verdict
 from .evaluation import Observation
 from .feeds import Feed, Watched
 
+# How the pods of a kind are told, by who made them.
+_MADE: Mapping[str, Callable[[Obj, Obj], bool]] = {
+    **dict.fromkeys(("DaemonSet", "StatefulSet", "Job", "ReplicaSet"), is_made_by),
+    "Deployment": is_made_for,
+}
 FIND_REASONS = {
     "NotFound": Reason(
         "an object that the recipe names is not there",
@@ -65,9 +71,13 @@ def _unknown(feed: Feed, title: str, *, seen: bool = False) -> Verdict | None:
 
 
 def pods_of(owner: Obj, pods: Iterable[Obj]) -> list[Obj]:
-    """The pods that belong to an object, sorted by name: by its selector (spec.selector, or the
-    text in status.selector by which kinds with a scale tell theirs), else those that name it as
-    their owner."""
+    """The pods that belong to an object, sorted by name: those that a workload of Kubernetes has
+    made; of other kinds by its selector (spec.selector, or the text in status.selector by which
+    kinds with a scale tell theirs), else those that name it as their owner."""
+    is_own = _MADE.get(str(owner.get("kind")))
+    if is_own:
+        own = [pod for pod in pods if is_own(pod, owner)]
+        return sorted(own, key=lambda pod: str(pod["metadata"]["name"]))
     selector = part(owner, "spec").get("selector") or _parsed(part(owner, "status").get("selector"))
     uid = owner["metadata"].get("uid")
     found = [

@@ -25,6 +25,8 @@ RIGHTS = (
     ),
     # Certificates of the daemons.
     Right("", ("secrets", "configmaps"), (*READ, *WRITE)),
+    # Whose pods the daemons and agents are.
+    Right("apps", ("daemonsets",), ("get",), read_only=("get",)),
     # The way to the daemons, where it is chosen. Newer API servers ask for create.
     Right("", ("pods/portforward",), ("get", "create")),
     # What nodes offer to pods; the reasons why a pod gets nothing, on the pod and as an event; its

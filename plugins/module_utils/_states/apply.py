@@ -176,7 +176,9 @@ class _Application:
     def _refuse_rivals(self) -> None:
         """What else serves these devices, or these nodes, is found before anything is planned."""
         is_new, adopt = self._desired.record is None, self._request.planning.adopt
-        refuse_rivals(self._client, self._recipe, self._desired.facts.options_of(None))
+        options = self._desired.facts.options_of(None)
+        beside = self._desired.rival_context(adopt=adopt)
+        refuse_rivals(self._client, self._recipe, options, beside)
         if is_new:
             self._refuse_shared_nodes()
         if is_new and not adopt:

@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import Any
 
 from .._cluster.api_client.client import Client
+from .._cluster.api_objects.objects import key_of
 from .._json import Obj
 from .._nodes.discovery import Discovery
 from .._nodes.facts import NodeFacts
@@ -19,7 +20,7 @@ from .._recipes.requirements import Enabled, gating_states, required_states
 from .._recipes.switches import enabled_states
 from .on_nodes.strays import MembershipRequest, Strays, find_strays
 from .preparation import discover
-from .preparation.foreign import foreign_plugins, is_plugin, rivals_of
+from .preparation.foreign import RivalContext, foreign_plugins, is_plugin, rivals_of
 from .preparation.image_facts import ImageRequest, with_images
 from .preparation.prepare import Prepared, render_facts
 from .staging import StateOrder
@@ -137,6 +138,17 @@ class Desired:
             for name, item in self.rendered.items()
             if item.objects and "runtime" in self.recipe.states[name].per
         }
+
+    def rival_context(self, *, adopt: bool) -> RivalContext:
+        """Whom the recipe shares the cluster with. adopt: see there."""
+        return RivalContext(
+            lambda: {
+                key_of(item.manifest) for state in self.rendered.values() for item in state.objects
+            },
+            self.prepared.applyset_id,
+            lambda: [NodeFacts.from_object(node) for node in self.nodes],
+            adopt,
+        )
 
     @cached_property
     def foreign_plugins(self) -> Sequence[Obj]:

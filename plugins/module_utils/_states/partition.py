@@ -47,7 +47,10 @@ from .record import record_spec, record_store
 _PROBE = "hardware-enablement-probe"
 _SHOWN = 3
 # What is read of each pod of the recipe (a shape, as in _cluster.object_shapes).
-_OWN_PODS = {"metadata": {"name": str}, "spec": {"nodeName": str, "tolerations": [{}]}}
+_OWN_PODS = {
+    "metadata": {"name": str, "namespace": str},
+    "spec": {"nodeName": str, "tolerations": [{}]},
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -249,14 +252,7 @@ class _Partition:
         ending = [taint for taint in taints if taint.effect == NO_EXECUTE]
         if not ending:
             return
-        names = {node["metadata"]["name"] for node in self.nodes}
-        listed = self.client.list(
-            self.client.kind("v1", "Pod"),
-            labels=f"{RECIPE_LABEL}={self.recipe}",
-            fields=LIVING,
-            kept=_OWN_PODS,
-        ).items
-        pods = [pod for pod in listed if pod["spec"].get("nodeName") in names]
+        pods = self._own_pods()
         for taint in ending:
             ended = sorted(
                 pod["metadata"]["name"]
@@ -270,6 +266,19 @@ class _Partition:
                     why="they were made before their DaemonSet tolerated it",
                     todo="delete them one after the other when nobody uses their devices, or take NoSchedule",
                 )
+
+    def _own_pods(self) -> list[Obj]:
+        """The recipe's pods on the nodes; the label alone is anybody's."""
+        names = {node["metadata"]["name"] for node in self.nodes}
+        listed = self.client.list(
+            self.client.kind("v1", "Pod"),
+            labels=f"{RECIPE_LABEL}={self.recipe}",
+            fields=LIVING,
+            kept=_OWN_PODS,
+        ).items
+        namespaces = self.prepared.namespaces
+        ours = [pod for pod in listed if pod["metadata"]["namespace"] in namespaces]
+        return [pod for pod in ours if pod["spec"].get("nodeName") in names]
 
     def _record(self) -> None:
         self.guard.before_write()

@@ -95,9 +95,11 @@ class DrainRules:
 
 @dataclass(frozen=True)
 class DrainPolicy:
-    """Who leaves a node, and who may be evicted. recipe: its own pods leave with their gates."""
+    """Who leaves a node, and who may be evicted. recipe, namespaces: its own pods, and where they
+    are; these leave with their gates."""
 
     recipe: str
+    namespaces: frozenset[str]
     use: DeviceUse
     rules: DrainRules
 
@@ -105,6 +107,10 @@ class DrainPolicy:
     def taint(self) -> Taint:
         """That of a node whose driver is exchanged."""
         return Taint(summary_label(self.recipe), EXCHANGE, "NoSchedule")
+
+    def is_own(self, namespace: str, labels: Mapping[str, str]) -> bool:
+        """Whether a pod is the recipe's own."""
+        return namespace in self.namespaces and labels.get(RECIPE_LABEL) == self.recipe
 
 
 @dataclass(frozen=True)
@@ -136,7 +142,7 @@ def device_users(
 def _user(pod: Mapping[str, Any], policy: DrainPolicy, *, claims: bool) -> DeviceUser | None:
     metadata, spec = pod["metadata"], pod.get("spec") or {}
     labels = metadata.get("labels") or {}
-    if _has_ended(pod) or labels.get(RECIPE_LABEL) == policy.recipe:
+    if _has_ended(pod) or policy.is_own(metadata["namespace"], labels):
         return None
     owner = _owner(metadata)
     mirrored = _MIRROR in (metadata.get("annotations") or {})

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from .._cluster.api_client.client import Client
+from .._cluster.api_objects.controller_references import is_made_by
 from .._cluster.api_objects.objects import ObjectKey, updates_on_delete
 from .._json import Obj
 from .._proofs.snapshot import ClusterSnapshot
@@ -114,8 +115,7 @@ class DriverPods:
         for state, daemonset in self._on(node):
             uid = daemonset["metadata"]["uid"]
             for pod in self._snapshot.pods_of(node, state):
-                owners = pod["metadata"].get("ownerReferences") or []
-                if any(owner.get("uid") == uid for owner in owners):
+                if is_made_by(pod, daemonset):
                     metadata = pod["metadata"]
                     key = ObjectKey("v1", "Pod", metadata["namespace"], metadata["name"])
                     fails = not is_ready(pod) and crashed_container(pod) is not None

@@ -52,10 +52,12 @@ class Reboot:
 
 @dataclass(frozen=True)
 class ExchangeSettings:
-    """free_s: how long users of the devices are waited for; stop_s: how long our own pods are, and
-    the driver's. reboot: how, where nodes are rebooted. remedies: what may be tried."""
+    """recipe, namespaces: its own pods, and where they are. free_s: how long users of the devices are
+    waited for; stop_s: how long our own pods are, and the driver's. reboot: how, where nodes are
+    rebooted. remedies: what may be tried."""
 
     recipe: str
+    namespaces: frozenset[str]
     use: DeviceUse
     rules: DrainRules
     free_s: float
@@ -66,4 +68,4 @@ class ExchangeSettings:
     @property
     def drain(self) -> DrainPolicy:
         """Who leaves a node on its way."""
-        return DrainPolicy(self.recipe, self.use, self.rules)
+        return DrainPolicy(self.recipe, self.namespaces, self.use, self.rules)

@@ -86,6 +86,7 @@ def exchange_settings(prepared: Prepared, request: ExchangeRequest) -> ExchangeS
     rules, access = request.drain or DrainRules(), prepared.device_access
     return ExchangeSettings(
         recipe=prepared.recipe.name,
+        namespaces=prepared.namespaces,
         use=DeviceUse(
             prepared.serves, access.runtime_classes, access.host_paths, access.dra_drivers
         ),

@@ -42,7 +42,9 @@ class BackEnd:
         self._arguments = arguments
         server = ApiServer(arguments.api, arguments.credentials)
         self.declarations = Declarations(server, arguments.node, arguments.state)
-        self._writer = Writer(arguments.resctrl, Files(arguments.resctrl), arguments.state)
+        namespace = (arguments.credentials / "namespace").read_text(encoding="utf-8").strip()
+        files = Files(arguments.resctrl)
+        self._writer = Writer(arguments.resctrl, files, arguments.state, namespace)
 
     def converge(self, view: dict[str, object], problems: list[str]) -> object:
         """The report's "declared": by uuid, the group that it is in, or why it is not in force."""

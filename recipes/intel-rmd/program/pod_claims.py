@@ -23,6 +23,8 @@ _HOME = "default"
 # These are RMD's.
 _NOT_OURS = ("policy", "pstate_ratio", "pstate_monitoring")
 _MBA = ("mba_percentage", "mba_mbps")
+# RMD's DaemonSet, and the ServiceAccount of its pods.
+_DAEMON = "intel-rmd"
 Obj = Mapping[str, Any]
 
 
@@ -35,14 +37,20 @@ def alive(pods: Sequence[Obj]) -> set[str]:
     }
 
 
-def has_daemon(pods: Sequence[Obj]) -> bool:
-    """Whether RMD is on this node, also where it is about to end."""
-    labels = {"app.kubernetes.io/name": "intel-rmd", "app.kubernetes.io/component": "daemon"}
+def has_daemon(pods: Sequence[Obj], namespace: str) -> bool:
+    """Whether RMD is on this node, also where it is about to end. namespace: that of the recipe."""
     living = alive(pods)
-    return any(
-        pod["metadata"]["uid"] in living
-        and labels.items() <= (pod["metadata"].get("labels") or {}).items()
-        for pod in pods
+    return any(pod["metadata"]["uid"] in living and _is_daemon(pod, namespace) for pod in pods)
+
+
+def _is_daemon(pod: Obj, namespace: str) -> bool:
+    """By who made it: anybody may write a pod's labels, and all groups go where RMD is."""
+    metadata, account = pod["metadata"], (pod.get("spec") or {}).get("serviceAccountName")
+    return (metadata.get("namespace"), account) == (namespace, _DAEMON) and any(
+        owner.get("controller")
+        and (owner.get("apiVersion"), owner.get("kind"), owner.get("name"))
+        == ("apps/v1", "DaemonSet", _DAEMON)
+        for owner in metadata.get("ownerReferences") or []
     )
 
 

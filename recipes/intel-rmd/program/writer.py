@@ -100,11 +100,13 @@ class Declarations:
 
 
 class Writer:
-    """Brings the tree to what is declared. root: resctrl; folder: where RMD kept its database."""
+    """Brings the tree to what is declared. root: resctrl; folder: where RMD kept its database;
+    namespace: where RMD's pods are."""
 
-    def __init__(self, root: Path, files: Files, folder: Path) -> None:
+    def __init__(self, root: Path, files: Files, folder: Path, namespace: str) -> None:
         self._root = root
         self._files = files
+        self._namespace = namespace
         self._database = folder / _DATABASE
 
     def converge(
@@ -115,7 +117,7 @@ class Writer:
         found: of Declarations. report: what the agent has read, but for resctrl. Raises as
         resctrl.read does."""
         try:
-            if pod_claims.has_daemon(found["pods"]):
+            if pod_claims.has_daemon(found["pods"], self._namespace):
                 self._take_away(is_ours)
                 entries, refused = declared.read(found["workloads"])
                 refused.update({entry.uuid: _RMD_IS_HERE for entry in entries})
@@ -202,7 +204,7 @@ def _reported(entries: Sequence[Entry], refused: Mapping[str, str]) -> dict[str,
 def _essence(pod: Report) -> dict[str, Any]:
     """What is needed of a pod: no more of it is kept on disk."""
     metadata, spec, status = (pod.get(name) or {} for name in ("metadata", "spec", "status"))
-    kept = ("name", "namespace", "uid", "labels", "annotations", "deletionTimestamp")
+    kept = ("name", "namespace", "uid", "ownerReferences", "annotations", "deletionTimestamp")
     containers = {
         field: [
             {"name": entry["name"], "resources": {"limits": _limits(entry)}}
@@ -223,7 +225,7 @@ def _essence(pod: Report) -> dict[str, Any]:
     }
     return {
         "metadata": {name: metadata[name] for name in kept if name in metadata},
-        "spec": containers,
+        "spec": {"serviceAccountName": spec.get("serviceAccountName"), **containers},
         "status": {"phase": status.get("phase"), "qosClass": status.get("qosClass"), **statuses},
     }
 

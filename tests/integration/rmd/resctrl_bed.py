@@ -116,12 +116,13 @@ def make_bed(cluster: Cluster, runner: Runner, folder: Path, nodes: int) -> Iter
 
 
 def _agents(bed: ResctrlBed, folder: Path, names: Sequence[str]) -> dict[str, AgentProcess]:
-    """Processes with what their pods have: settings, token and CA."""
+    """Processes with what their pods have: settings, token, CA and namespace."""
     credentials, settings = folder / "credentials", folder / "settings.json"
     credentials.mkdir()
     server = yaml.safe_load(bed.cluster.kubeconfig.read_text())["clusters"][0]["cluster"]
     token = bed.cluster.kubectl("create", "token", AGENT, "-n", NAMESPACE)
     (credentials / "token").write_text(token)
+    (credentials / "namespace").write_text(NAMESPACE)
     (credentials / "ca.crt").write_bytes(base64.b64decode(server["certificate-authority-data"]))
     settings.write_text(bed.get("configmap", AGENT, NAMESPACE)["data"]["settings.json"])
     return {

@@ -161,11 +161,25 @@ def nonsense_is_told_and_holds_up_nothing(bed: ResctrlBed, reconcile: Module) ->
     bed.cluster.kubectl(*words, json.dumps({"spec": {"workloads": dict.fromkeys(odd)}}))
 
 
+def a_pod_with_rmds_labels(bed: ResctrlBed) -> str:
+    """Of somebody who may make pods in a namespace of theirs: the agent would give way to it."""
+    labels = {"app.kubernetes.io/name": "intel-rmd", "app.kubernetes.io/component": "daemon"}
+    body = {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": "pretender", "namespace": "default", "labels": labels},
+        "spec": {"nodeName": ONE, "containers": [{"name": "c", "image": "registry.test/c:1"}]},
+    }
+    bed.cluster.kubectl("apply", "-f", "-", stdin=json.dumps(body))
+    return "pretender"
+
+
 def a_pod_has_its_cache_before_a_run_and_no_longer_than_it_lives(
     bed: ResctrlBed, reconcile: Module
 ) -> None:
     allocatable = bed.get("node", ONE)["status"]["allocatable"]
     assert allocatable["intel.com/l3_cache_ways"] == "5"
+    pretender = a_pod_with_rmds_labels(bed)
     bed.start(ONE, guaranteed(POD, nginx1_cache_min="2"), nginx1="5-7")
     group = f".{POD}-rmd-workload-nginx1"
     wait_until(lambda: bed.groups()[ONE].get(group) == "5-7", "the pod's cache", seconds=30)
@@ -174,6 +188,7 @@ def a_pod_has_its_cache_before_a_run_and_no_longer_than_it_lives(
     state |= {"rdt": {"cache": {"max": 2, "min": 2}}}
     readme.the_pod_gets_its_workload(bed, reconcile, cores, state)
     assert bed.declared(ONE)[OF_POD]["pod"] == bed.get("pod", POD)["metadata"]["uid"]
+    bed.cluster.kubectl("delete", "pod", pretender, "--wait=false")
     readme.deleting_the_pod_deletes_its_workload(bed, reconcile)
     assert OF_POD not in bed.declared(ONE)
     assert set(bed.groups()[ONE]) == {f".{CACHE}"}

@@ -13,6 +13,9 @@ from pathlib import Path
 
 import pytest
 
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_objects.host_access import (
+    written_paths,
+)
 from tests.unit.recipes.conftest import OPENSHIFT_APIS, REPO, Render, group_of, renderer
 from tests.unit.recipes.looking import Obj, all_containers, names, pod_spec
 from tests.unit.rmd.agent import trees
@@ -152,8 +155,15 @@ def test_every_option_of_its_own_is_used() -> None:
 
 def test_it_and_intel_rmd_refuse_each_other(classes: Render) -> None:
     rmd = renderer(REPO / "recipes" / "intel-rmd")(rmd_image="registry.example.org/rmd:0.3.1")
-    named = {rival.name for rival in classes().recipe.rivals if rival.kind == "DaemonSet"}
+    own = [rival for rival in classes().recipe.rivals if rival.kind == "DaemonSet"]
+    named = {rival.name for rival in own if rival.name}
     assert named == names(rmd, "DaemonSet")
     labels = classes().one("DaemonSet", "rdt-classes")["metadata"]["labels"]
-    (wanted,) = [rival.labels for rival in rmd.recipe.rivals if rival.kind == "DaemonSet"]
+    theirs = [rival for rival in rmd.recipe.rivals if rival.kind == "DaemonSet"]
+    (wanted,) = [rival.labels for rival in theirs if rival.labels]
     assert dict(wanted).items() <= labels.items()
+    # Anybody else is known by what it does, and so does each of them.
+    for rivals, manifest in ((own, classes()), (theirs, classes())):
+        (paths,) = [rival.host_paths for rival in rivals if rival.host_paths]
+        spec = manifest.one("DaemonSet", "rdt-classes")["spec"]["template"]["spec"]
+        assert set(paths) <= written_paths(spec)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import queue
 import threading
 import time
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -28,6 +29,10 @@ WATCH_S = 300.0
 FIRST_PATIENCE_S = 30.0
 # A watch that ends sooner than this without having told anything is opened again ever more slowly.
 LASTING_S = 5.0
+# So many changes wait to be taken; what comes then waits in the connection, and the API server ends a
+# watch that does not keep up: a new list tells the difference.
+MOST_WAITING = 4096
+_AGAIN_S = 1.0
 
 
 @dataclass(frozen=True)
@@ -71,12 +76,19 @@ class WatchHub:
     objects. A DELETED event may carry only the object's metadata and spec.nodeName.
     """
 
-    def __init__(self, client: ObjectReader, *, patience_s: float = FIRST_PATIENCE_S) -> None:
+    def __init__(
+        self,
+        client: ObjectReader,
+        *,
+        patience_s: float = FIRST_PATIENCE_S,
+        most_waiting: int = MOST_WAITING,
+    ) -> None:
         """patience_s: how long the first list of a subscription may take before next() raises
-        Unreachable."""
+        Unreachable. most_waiting: how many events wait to be handed out."""
         self._client = client
         self._patience_s = patience_s
-        self._queue: queue.SimpleQueue[WatchEvent | _Synced | EnablementError] = queue.SimpleQueue()
+        self._most_waiting = most_waiting
+        self._queue: queue.Queue[WatchEvent | _Synced | EnablementError] = queue.Queue(most_waiting)
         self._subscriptions: list[_Subscription] = []
         self._unsynced = 0
         self._closed = threading.Event()
@@ -115,7 +127,8 @@ class WatchHub:
         ).start()
 
     def next(self, timeout: float) -> list[WatchEvent]:
-        """Everything that has happened, waiting for at most timeout seconds for the first thing.
+        """What has happened, waiting for at most timeout seconds for the first thing; the rest with
+        the next call where it is more than may wait.
 
         Returns early, maybe with nothing, when a subscription has become synced. Raises the
         ApiError that ended a subscription.
@@ -128,7 +141,7 @@ class WatchHub:
                 self._queue.get(timeout=timeout) if timeout > 0 else self._queue.get_nowait(),
                 events,
             )
-            while self._failure is None:
+            while self._failure is None and len(events) < self._most_waiting:
                 self._take(self._queue.get_nowait(), events)
         except queue.Empty:
             pass
@@ -213,7 +226,7 @@ class WatchHub:
         subscription.resource_version = listing.resource_version
         if not subscription.synced:
             subscription.synced = True
-            self._queue.put(_Synced(subscription.request.source))
+            self._put(_Synced(subscription.request.source))
 
     def _open(self, subscription: _Subscription) -> WatchStream:
         request = subscription.request
@@ -243,16 +256,23 @@ class WatchHub:
             subscription.known.pop(_place(obj), None)
         else:
             subscription.known[_place(obj)] = _slim(obj)
-        self._queue.put(WatchEvent(type_, obj, subscription.request.source))
+        self._put(WatchEvent(type_, obj, subscription.request.source))
+
+    def _put(self, item: WatchEvent | _Synced | EnablementError) -> None:
+        """Wait until there is room, unless nobody takes anything any more."""
+        while not self._closed.is_set():
+            with suppress(queue.Full):
+                self._queue.put(item, timeout=_AGAIN_S)
+                return
 
     def _fail(self, subscription: _Subscription, error: EnablementError) -> None:
         """The end of a subscription: of all where it has no source."""
         if subscription.request.source is None:
-            self._queue.put(error)
+            self._put(error)
             return
         if not subscription.synced:
-            self._queue.put(_Synced())
-        self._queue.put(WatchEvent("ERROR", {"message": str(error)}, subscription.request.source))
+            self._put(_Synced())
+        self._put(WatchEvent("ERROR", {"message": str(error)}, subscription.request.source))
 
 
 def _place(obj: Obj) -> tuple[str, str]:

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from ..._cluster.api_objects.controller_references import is_made_by
 from ..._cluster.api_objects.labels import DOMAIN
 from ..._cluster.api_objects.objects import ObjectKey, updates_on_delete
 from ..._json import Obj, part
@@ -202,7 +203,7 @@ def _daemonset_on_node(observation: Observation[RolloutSettings], key: ObjectKey
     pods = [
         pod
         for pod in observation.snapshot.pods_of(observation.node.name, observation.plan.name)
-        if _owned_by(pod, daemonset)
+        if is_made_by(pod, daemonset)
     ]
     pod = newest(pods)
     if pod is None:
@@ -241,11 +242,6 @@ def _by_counts(
     if counts_agree(daemonset, served):
         return PASSED
     return Verdict(Outcome.PENDING, "NotRead", f"{key} has not settled")
-
-
-def _owned_by(pod: Obj, daemonset: Obj) -> bool:
-    owners = pod["metadata"].get("ownerReferences") or []
-    return any(owner.get("uid") == daemonset["metadata"].get("uid") for owner in owners)
 
 
 def _ready(

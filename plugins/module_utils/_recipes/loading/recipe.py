@@ -6,7 +6,7 @@ Data, no behaviour."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -185,8 +185,9 @@ class Rival:
     """Something that runs in a cluster where somebody else does what a recipe does.
 
     It is found in any namespace: by its name, by labels (as a selector has them), or by both. With
-    neither, any object of the kind is a rival. It counts only where the bool option named by
-    enabled is on; "" for always.
+    host_paths only those objects count whose pods mount one of these paths of the node for writing,
+    and may run on nodes of the recipe. With none of these, any object of the kind is a rival. It
+    counts only where the bool option named by enabled is on; "" for always.
     """
 
     api_version: str
@@ -194,6 +195,7 @@ class Rival:
     name: str = ""
     labels: Mapping[str, str | None] = field(default_factory=dict)
     enabled: str = ""
+    host_paths: Sequence[str] = ()
 
 
 @dataclass(frozen=True)

@@ -47,9 +47,12 @@ def check_references(raw: Mapping[str, Any], files: Mapping[str, str], problems:
 def _check_rival(
     rival: Mapping[str, Any], options: Mapping[str, Any], path: str, problems: Problems
 ) -> None:
-    if not (rival.get("name") or rival.get("labels")) and _is_everywhere(rival):
+    is_narrowed = any(rival.get(key) for key in ("name", "labels", "host_paths"))
+    if not is_narrowed and _is_everywhere(rival):
         problems.add(
-            path, "name or labels, since every cluster has objects of this kind", "neither"
+            path,
+            "name, labels or host_paths, since every cluster has objects of this kind",
+            "none",
         )
     _check_switch(rival, options, path, problems)
 

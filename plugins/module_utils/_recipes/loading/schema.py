@@ -219,6 +219,7 @@ _RIVAL = Record(
         "name": Key(Text()),
         "labels": Key(MapOf(_LABEL_VALUE, _LABEL_NAME, 1)),
         "enabled": Key(Text("the name of a bool option")),
+        "host_paths": Key(Items(Text("an absolute path", r"/.*"), minimum=1)),
     }
 )
 _NODE_OBJECT = Record(

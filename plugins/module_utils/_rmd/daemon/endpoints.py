@@ -14,10 +14,12 @@ from ..._cluster.api_client.forward import Forward
 from ..._cluster.api_objects.labels import DOMAIN
 from ..._json import Obj, part
 from ..._verdicts.pod_status import is_ready, judge, newest
+from ..nodes.node_pods import own_pods
 from ..rmd_errors import RmdError
 from .https import Address
 
 NAMESPACE = "intel-rmd"
+DAEMONSET = "intel-rmd"
 DAEMON_LABELS = "app.kubernetes.io/name=intel-rmd,app.kubernetes.io/component=daemon"
 TLS_PORT = "rmd-tls"
 DEBUG_PORT = "rmd-debug"
@@ -47,10 +49,9 @@ def find_endpoints(
     client: Client, namespace: str, nodes: Optional[Collection[str]] = None
 ) -> dict[str, Union[Endpoint, RmdError]]:
     """The daemon of each node, or why there is none to talk to; without nodes, of all that have
-    one. One request."""
-    pods = client.list(client.kind("v1", "Pod"), namespace=namespace, labels=DAEMON_LABELS).items
+    one."""
     by_node: dict[str, list[Obj]] = {}
-    for pod in pods:
+    for pod in own_pods(client, namespace, DAEMONSET, DAEMON_LABELS):
         by_node.setdefault(str(part(pod, "spec").get("nodeName") or ""), []).append(pod)
     by_node.pop("", None)
     wanted = sorted(by_node) if nodes is None else nodes

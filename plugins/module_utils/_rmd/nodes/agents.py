@@ -15,10 +15,11 @@ from ..._cluster.api_client.client import Client
 from ..._cluster.api_objects.labels import DOMAIN
 from ..._json import parse_json, part
 from ..rmd_errors import RmdError
+from .node_pods import own_pods
 from .report_fields import Report, is_report
 
 LABELS = "app.kubernetes.io/name=intel-rmd,app.kubernetes.io/component=agent"
-CONTAINER = "agent"
+DAEMONSET, CONTAINER = "intel-rmd-agent", "agent"
 BACK_END_LABEL, RESCTRL = f"{DOMAIN}/rmd-backend", "resctrl"
 SCHEMA = 3
 # The last line may be half written.
@@ -64,11 +65,10 @@ class Agent:
 
 
 def find_agents(client: Client, namespace: str) -> dict[str, Agent]:
-    """The agents of the nodes where one runs. One request."""
-    pods = client.list(client.kind("v1", "Pod"), namespace=namespace, labels=LABELS).items
+    """The agents of the nodes where one runs."""
     live = [
         pod
-        for pod in pods
+        for pod in own_pods(client, namespace, DAEMONSET, LABELS)
         if part(pod, "status").get("phase") == "Running"
         and "deletionTimestamp" not in pod["metadata"]
     ]

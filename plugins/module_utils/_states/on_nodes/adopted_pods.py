@@ -11,6 +11,7 @@ from functools import partial
 from ..._cluster.api_client.api_errors import ApiError
 from ..._cluster.api_client.client import Client
 from ..._cluster.api_objects.changes import Change
+from ..._cluster.api_objects.controller_references import is_made_by
 from ..._cluster.api_objects.labels import OWNERSHIP
 from ..._cluster.api_objects.objects import updates_on_delete
 from ..._json import Obj, part
@@ -31,11 +32,13 @@ def label_pods(client: Client, changes: Iterable[Change], guard: Callable[[], No
         labels = _labels(change)
         if not labels:
             continue
-        chosen = label_selector(part((change.before or {})["spec"]["selector"], "matchLabels"))
+        daemonset = change.before or {}
+        chosen = label_selector(part(daemonset["spec"]["selector"], "matchLabels"))
         pods = client.list(
             kind, namespace=change.key.namespace, labels=chosen, metadata_only=True
         ).items
-        put_labels(client, ((pod, labels) for pod in pods), guard)
+        own = [pod for pod in pods if is_made_by(pod, daemonset)]
+        put_labels(client, ((pod, labels) for pod in own), guard)
 
 
 def put_labels(

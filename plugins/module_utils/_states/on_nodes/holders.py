@@ -54,7 +54,8 @@ def find_holders(
         metadata, node = pod["metadata"], pod["spec"].get("nodeName")
         if not node or (nodes is not None and node not in nodes):
             continue
-        if part(metadata, "labels").get(RECIPE_LABEL) == prepared.recipe.name:
+        labelled = part(metadata, "labels").get(RECIPE_LABEL) == prepared.recipe.name
+        if labelled and metadata["namespace"] in prepared.namespaces:
             continue
         if metadata.get("uid") in claiming or any(map(prepared.serves, asked_for(pod["spec"]))):
             found[node].append(f"{metadata['namespace']}/{metadata['name']}")

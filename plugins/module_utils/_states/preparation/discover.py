@@ -15,6 +15,7 @@ from ..._cluster.api_client.api_errors import Forbidden
 from ..._cluster.api_client.client import Client, connect
 from ..._cluster.api_client.connection_request import ConnectionRequest
 from ..._cluster.api_client.rights import CLUSTER, READ, Right
+from ..._cluster.api_objects.host_access import host_paths, pod_spec
 from ..._errors import InvalidInput
 from ..._json import Obj, part
 from ..._nodes.absence import Evidence, explain
@@ -33,7 +34,10 @@ from .recipe_request import RecipeRequest
 Selector = Sequence[Mapping[str, Optional[str]]]
 
 _ATTEMPTS = 10
-_NAMES_OF_NFD = ("nfd", "node-feature-discovery")
+# In the image of its worker, or the command.
+_NAMES_OF_NFD = ("nfd-worker", "node-feature-discovery")
+# Where it looks for what others say of a node (source/local/local.go).
+_FOLDER = "/etc/kubernetes/node-feature-discovery"
 
 
 # What finding nodes needs.
@@ -159,13 +163,24 @@ def _gather_evidence(client: Client) -> Evidence:
 
 def _daemonsets(client: Client) -> Sequence[str] | None:
     try:
-        found: Sequence[Mapping[str, Mapping[str, str]]] = client.list(
-            client.kind("apps/v1", "DaemonSet"), metadata_only=True
-        ).items
+        found = client.list(client.kind("apps/v1", "DaemonSet")).items
     except Forbidden:
         return None
-    names = sorted(f"{item['metadata']['namespace']}/{item['metadata']['name']}" for item in found)
-    return [name for name in names if any(known in name for known in _NAMES_OF_NFD)]
+    return sorted(
+        f"{each['metadata']['namespace']}/{each['metadata']['name']}"
+        for each in filter(_is_worker, found)
+    )
+
+
+def _is_worker(daemonset: Obj) -> bool:
+    """Whether a DaemonSet is one of NFD's workers: its pods see the folder of features of their
+    node. A name is anybody's, and where NFD is it is not deployed."""
+    paths = host_paths(pod_spec(daemonset)).values()
+    return any(f"{path}/".startswith(f"{_FOLDER}/") for path in paths) and any(
+        known in f"{each.get('image')}/{' '.join(each.get('command') or ())}"
+        for each in pod_spec(daemonset).get("containers") or ()
+        for known in _NAMES_OF_NFD
+    )
 
 
 @dataclass(frozen=True)

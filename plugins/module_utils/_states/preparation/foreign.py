@@ -7,14 +7,18 @@ first write."""
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Any
 
 from ..._cluster.api_client.client import Client
 from ..._cluster.api_client.rights import CLUSTER, Right
-from ..._cluster.api_objects.labels import PART_OF_LABEL, TAKEN_OVER_LABEL
-from ..._cluster.api_objects.objects import key_of
+from ..._cluster.api_objects.controller_references import controller_of
+from ..._cluster.api_objects.host_access import canonical, host_paths, pod_spec, written_paths
+from ..._cluster.api_objects.labels import PART_OF_LABEL, RECIPE_LABEL, TAKEN_OVER_LABEL
+from ..._cluster.api_objects.objects import ObjectKey, key_of
+from ..._cluster.applyset import applyset_id
 from ..._errors import EnablementError
 from ..._json import Obj, part
 from ..._nodes.discovery import Discovery
@@ -22,6 +26,7 @@ from ..._nodes.facts import NodeFacts
 from ..._nodes.node_affinity import NodeAffinity
 from ..._nodes.selectors import label_selector
 from ..._recipes.loading.recipe import Recipe, Rival
+from ..record.crd import GROUP, KIND
 
 # Where every device plugin opens its socket (kubelet/pkg/apis/deviceplugin/v1beta1/constants.go,
 # DevicePluginPath).
@@ -35,16 +40,26 @@ _NAMED = 3
 RIGHTS = (Right("apps", ("daemonsets",), ("list",), CLUSTER, read_only=("list",)),)
 
 
-def refuse_rivals(client: Client, recipe: Recipe, options: Mapping[str, Any]) -> None:
+@dataclass(frozen=True)
+class RivalContext:
+    """Whom a recipe shares a cluster with. own: its own objects, which it makes or takes over, and
+    the label of what it has made (an ApplySet's id). nodes: gives the nodes that have the hardware.
+    adopt: who only looks like a rival by what it does may stay, by a person's word."""
+
+    own: Callable[[], Collection[ObjectKey]]
+    applyset_id: str
+    nodes: Callable[[], Sequence[NodeFacts]]
+    adopt: bool
+
+
+def refuse_rivals(
+    client: Client, recipe: Recipe, options: Mapping[str, Any], beside: RivalContext
+) -> None:
     """Raise EnablementError where a rival of the recipe runs that counts with these options; what is
     scaled to nothing, has ended, or is being taken over, does not."""
-    found = [
-        str(key_of(obj))
-        for rival in recipe.rivals
-        if not rival.enabled or options[rival.enabled]
-        for obj in _of_rival(client, rival)
-        if _runs(obj)
-    ]
+    counting = [rival for rival in recipe.rivals if not rival.enabled or options[rival.enabled]]
+    there = [(rival, _running(client, recipe, rival, beside)) for rival in counting]
+    found = [text for _rival, texts in there for text in texts]
     if not found:
         return
     more = f" and {len(found) - _NAMED} more" if len(found) > _NAMED else ""
@@ -52,8 +67,60 @@ def refuse_rivals(client: Client, recipe: Recipe, options: Mapping[str, Any]) ->
         f"Somebody else in this cluster does what {recipe.name} is to do",
         where=f"{', '.join(found[:_NAMED])}{more}",
         why="two would undo each other's work",
-        todo="end or remove the other one first",
+        todo=_instead([rival for rival, texts in there if texts]),
     )
+
+
+def _instead(rivals: Sequence[Rival]) -> str:
+    """What to do about them, all of which run."""
+    switches = sorted({rival.enabled for rival in rivals if rival.enabled})
+    ways = ["end or remove the other one first"]
+    if len(switches) == 1:
+        ways.append(f"leave it to that one ({switches[0]}=false)")
+    if all(rival.host_paths for rival in rivals):
+        ways.append("set adopt (hardware_enablement_adopt) where both may be")
+    return ", or ".join(ways)
+
+
+def _running(client: Client, recipe: Recipe, rival: Rival, beside: RivalContext) -> list[str]:
+    """The objects of a rival that count, in words."""
+    if rival.host_paths and beside.adopt:
+        return []
+    there = [obj for obj in _of_rival(client, rival) if _runs(obj)]
+    if not rival.host_paths:
+        return [str(key_of(obj)) for obj in there]
+    found = _writing(there, rival)
+    if not found:
+        return []
+    own, nodes = beside.own(), beside.nodes()
+    return [
+        f"{key_of(obj)}, which writes to {written} of the nodes"
+        for obj, written in found
+        if not _is_of_recipe(obj, recipe, own, beside.applyset_id)
+        and any(_may_run(obj, node) for node in nodes)
+    ]
+
+
+def _writing(objects: Iterable[Obj], rival: Rival) -> list[tuple[Obj, str]]:
+    """Those whose pods write to a path of the rival, and to which."""
+    paths = set(map(canonical, rival.host_paths))
+    found = [(obj, paths & written_paths(pod_spec(obj))) for obj in objects]
+    return [(obj, " and ".join(sorted(written))) for obj, written in found if written]
+
+
+def _is_of_recipe(obj: Obj, recipe: Recipe, own: Collection[ObjectKey], applyset: str) -> bool:
+    """Whether an object is the recipe's, made or to be taken over, or goes with a rival of its
+    own."""
+    labelled = part(obj["metadata"], "labels").get(PART_OF_LABEL) == applyset
+    return labelled or key_of(obj) in own or _is_owned_by_rival(obj, recipe)
+
+
+def _is_owned_by_rival(obj: Obj, recipe: Recipe) -> bool:
+    """Whether an object was made of a custom resource that is a rival itself: that one is named, or
+    is being taken over."""
+    kinds = {(rival.api_version.rpartition("/")[0], rival.kind) for rival in recipe.rivals}
+    owner = controller_of(obj)
+    return (str(owner.get("apiVersion")).rpartition("/")[0], owner.get("kind")) in kinds
 
 
 def _of_rival(client: Client, rival: Rival) -> list[Obj]:
@@ -117,17 +184,22 @@ def _served_twice(what: str, names: Sequence[str]) -> EnablementError:
 
 def foreign_plugins(client: Client) -> list[Obj]:
     """The DaemonSets, not ours, that mount the kubelet's device plugin folder."""
-    found = client.list(client.kind("apps/v1", "DaemonSet"), labels=f"!{PART_OF_LABEL}").items
-    return sorted(filter(is_plugin, found), key=lambda daemonset: str(key_of(daemonset)))
+    found = client.list(client.kind("apps/v1", "DaemonSet")).items
+    others = [each for each in found if is_plugin(each) and not _is_of_a_record(each)]
+    return sorted(others, key=lambda daemonset: str(key_of(daemonset)))
+
+
+def _is_of_a_record(obj: Obj) -> bool:
+    """Whether an object is in the ApplySet of a SpecialResource: other tools have ApplySets, too."""
+    labels = part(obj["metadata"], "labels")
+    own = applyset_id(str(labels.get(RECIPE_LABEL)), "", KIND, GROUP)
+    return labels.get(PART_OF_LABEL) == own
 
 
 def is_plugin(manifest: Obj) -> bool:
     """Whether an object is a DaemonSet whose pods mount the kubelet's device plugin folder."""
-    volumes = _pod(manifest).get("volumes") or [] if manifest["kind"] == "DaemonSet" else []
-    return any(
-        str(part(volume, "hostPath").get("path", "")).rstrip("/") == PLUGIN_FOLDER
-        for volume in volumes
-    )
+    paths = host_paths(pod_spec(manifest)).values() if manifest["kind"] == "DaemonSet" else ()
+    return PLUGIN_FOLDER in paths
 
 
 def rivals_of(
@@ -166,12 +238,8 @@ def _naming(resources: Iterable[str]) -> re.Pattern[str]:
     return re.compile(rf"(?<![A-Za-z0-9.-])(?:{'|'.join(patterns)})(?![A-Za-z0-9._-])")
 
 
-def _pod(daemonset: Obj) -> Obj:
-    return part(daemonset, "spec", "template", "spec")
-
-
 def _containers(daemonset: Obj) -> list[Obj]:
-    return list(_pod(daemonset).get("containers") or [])
+    return list(pod_spec(daemonset).get("containers") or [])
 
 
 def _image_name(container: Obj) -> str:
@@ -191,4 +259,4 @@ def _texts(container: Obj) -> str:
 
 def _may_run(daemonset: Obj, node: NodeFacts) -> bool:
     """Whether a DaemonSet's pods may run on a node, by its labels and its name."""
-    return NodeAffinity.of(_pod(daemonset)).takes(node.labels, node.name)
+    return NodeAffinity.of(pod_spec(daemonset)).takes(node.labels, node.name)

@@ -79,6 +79,12 @@ class Prepared:
         return self.intent.namespace
 
     @property
+    def namespaces(self) -> frozenset[str]:
+        """Where its objects are, or were. What is elsewhere is not its own, whatever its labels say:
+        anybody may write those in a namespace of theirs."""
+        return frozenset({self.namespace, *record_spec.namespaces(self.record)})
+
+    @property
     def pools(self) -> tuple[NodePool, ...]:
         """Nodes with options of their own."""
         return self.intent.pools

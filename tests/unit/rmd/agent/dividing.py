@@ -61,7 +61,7 @@ class DividedNode:
             "cpu_manager": {"policy": "static", "entries": self.manager},
         }
         found = {"workloads": workloads, "pods": list(pods)}
-        writer = Writer(self.root, self.files, self.folder)  # type: ignore[arg-type]
+        writer = Writer(self.root, self.files, self.folder, "intel-rmd")  # type: ignore[arg-type]
         told, self.problems = writer.converge(found, report, self.settings)
         return told
 

@@ -16,6 +16,7 @@ from declared import group_of
 from resctrl import RefusedWriteError
 
 from tests.rmd.resctrl import ROOT, Resctrl
+from tests.unit.forged_pods import FORGED, forged, made_by_daemonset
 from tests.unit.rmd.agent.dividing import DividedNode, Obj, entry
 
 WEB = group_of("web")
@@ -271,7 +272,7 @@ def test_names_that_are_no_folders_have_groups(node: DividedNode) -> None:
 def pod(name: str = "web", phase: str = "Running", ways: str = "2", **more: Any) -> Obj:
     limits = {"cpu": "2", "memory": "1Gi", "intel.com/l3_cache_ways": ways}
     return {
-        "metadata": {"name": name, "namespace": "team", "uid": POD, **more},
+        "metadata": {"name": name, "namespace": "team", "uid": POD} | more,
         "spec": {"containers": [{"name": "main", "resources": {"limits": limits}}]},
         "status": {"phase": phase, "qosClass": "Guaranteed"},
     }
@@ -328,7 +329,27 @@ def test_a_pod_may_ask_for_memory_bandwidth_alone(node: DividedNode) -> None:
     assert node.files.writes == []
 
 
-DAEMON = {"app.kubernetes.io/name": "intel-rmd", "app.kubernetes.io/component": "daemon"}
+def rmd() -> Obj:
+    """The pod of RMD on this node."""
+    labels = {"app.kubernetes.io/name": "intel-rmd", "app.kubernetes.io/component": "daemon"}
+    return made_by_daemonset(
+        pod("intel-rmd-x7", namespace="intel-rmd", labels=labels), "intel-rmd", "intel-rmd"
+    )
+
+
+@pytest.mark.parametrize("how", [*FORGED, "as another account"])
+def test_a_pod_that_only_says_that_it_is_rmd_takes_nothing_away(
+    node: DividedNode, how: str
+) -> None:
+    """Whoever may make pods in any namespace may give them RMD's labels."""
+    node.converge({"a": entry("1")})
+    before = node.groups()
+    pretender = (
+        forged(rmd(), how) if how in FORGED else made_by_daemonset(rmd(), "intel-rmd", "default")
+    )
+    assert whys(node.converge({"a": entry("1")}, [pretender])) == {}
+    assert node.groups() == before
+    assert node.files.writes == []
 
 
 def test_it_stands_aside_for_rmd_and_takes_over_when_that_is_gone(node: DividedNode) -> None:
@@ -337,7 +358,7 @@ def test_it_stands_aside_for_rmd_and_takes_over_when_that_is_gone(node: DividedN
     tree.set_masks("COS2", {0: 0x60})
     tree.assign("COS2", [1])
     (node.folder / "rmd.db").write_text("RMD's")
-    daemon = pod("intel-rmd-x7", labels=DAEMON)
+    daemon = rmd()
     told = node.converge({"a": entry("1")}, [daemon])
     assert "RMD runs on this node" in whys(told)["a"]
     assert node.files.writes == []

@@ -13,6 +13,7 @@ import take_back
 from declared import group_of
 
 from tests.rmd.resctrl import ROOT
+from tests.unit.forged_pods import made_by_daemonset
 from tests.unit.rmd.agent import trees
 from tests.unit.rmd.agent.dividing import DividedNode, entry
 
@@ -80,8 +81,8 @@ def test_the_agent_that_stands_aside_leaves_no_other_one_either(
     node: DividedNode, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     kept_by_the_kernel(node, monkeypatch, group_of("a"))
-    labels = {"app.kubernetes.io/name": "intel-rmd", "app.kubernetes.io/component": "daemon"}
-    daemon = {"metadata": {"name": "d", "uid": "d", "labels": labels}, "status": {}}
+    pod = {"metadata": {"name": "d", "namespace": "intel-rmd", "uid": "d"}, "spec": {}}
+    daemon = made_by_daemonset({**pod, "status": {}}, "intel-rmd", "intel-rmd")
     node.converge({}, [daemon])
     assert node.problems == [f"removal of {group_of('a')}: Device or resource busy"]
     assert set(node.groups()) == {ROOT, "pqos", ".a"}

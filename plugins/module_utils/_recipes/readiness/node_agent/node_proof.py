@@ -107,9 +107,7 @@ class _NodeProof:
         self._conditions = own[0].conditions if own else {}
         self._pods: dict[str, list[Obj]] = {}
         for pod in pods:
-            for owner in pod["metadata"].get("ownerReferences") or ():
-                if owner.get("kind") == "DaemonSet":
-                    self._pods.setdefault(owner["name"], []).append(pod)
+            self._pods.setdefault(_daemonset_of(pod, configuration.namespace), []).append(pod)
         self._holds: dict[str, bool] = {}
 
     def take_over(self, configuration: AgentConfiguration) -> None:
@@ -229,6 +227,17 @@ class _NodeProof:
             if not each.validator
             for pod in self._pods.get(each.name, ())
         ]
+
+
+def _daemonset_of(pod: Obj, namespace: str) -> str:
+    """The DaemonSet that made a pod, "" for none of ours: labels are anybody's. That there is one of
+    this name is not asked: what names another owner than there is Kubernetes ends by itself."""
+    metadata = pod["metadata"]
+    owners = [each for each in metadata.get("ownerReferences") or () if each.get("controller")]
+    if not owners or metadata.get("namespace") != namespace:
+        return ""
+    kind = owners[0].get("apiVersion"), owners[0].get("kind")
+    return str(owners[0]["name"]) if kind == ("apps/v1", "DaemonSet") else ""
 
 
 def _is_served(state: AgentState, here: Sequence[StateDaemonSet]) -> bool:

@@ -147,6 +147,40 @@ def test_the_hub_goes_on_after_a_cut_and_tells_the_difference_after_gone(fake: A
     hold.set()
 
 
+def test_what_nobody_takes_waits_outside_and_nothing_is_lost(fake: Any) -> None:
+    """A play may keep who listens for hours, while nodes and pods go on to change."""
+    hold = threading.Event()
+    changes = [event("MODIFIED", f"p-{number}", number + 2) for number in range(500)]
+    fake.script(pods(1), (200, {}, [*changes, lambda: hold.wait(20)]))
+    hub = WatchHub(fake.client(), most_waiting=10)
+    hub.subscribe(POD, namespace="n")
+    time.sleep(0.5)
+    found: list[str] = []
+    for _turn in range(500):
+        told = hub.next(0.2)
+        assert len(told) <= 10
+        found += [each.object["metadata"]["name"] for each in told]
+        if len(found) == 500:
+            break
+    assert found == [f"p-{number}" for number in range(500)]
+    hub.close()
+    hold.set()
+
+
+def test_a_hub_that_is_closed_while_its_queue_is_full_ends_its_threads(fake: Any) -> None:
+    fake.script(pods(1, *(pod(f"p-{number}", number + 2) for number in range(50))))
+    hub = WatchHub(fake.client(), most_waiting=10)
+    hub.subscribe(POD, namespace="n")
+    time.sleep(0.3)
+    threads = [each for each in threading.enumerate() if each.name == "watch-pods"]
+    # It has not come to the end of its list, after which it watches.
+    assert not [asked for asked in fake.asked if "watch=" in asked.path]
+    hub.close()
+    for each in threads:
+        each.join(5)
+    assert not any(each.is_alive() for each in threads)
+
+
 def test_a_lean_subscription_tells_nothing_but_what_is_read(fake: Any) -> None:
     client = fake.client()
     fake.script(pods(5, pod("a", 3)), (200, {}, [event("MODIFIED", "a", 6)]))

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -70,6 +71,14 @@ class Watching:
             if len(found) >= number:
                 break
         return found
+
+    def hear_all(self) -> None:
+        """Take what comes until nothing does for a second, in no time of the watch's own clock."""
+        heard = time.monotonic()
+        while time.monotonic() - heard < 1.0:
+            before = time.monotonic()
+            self.watch.next(0.3)
+            heard = heard if time.monotonic() - before >= 0.3 else time.monotonic()
 
     def silence(self) -> bool:
         """Whether nothing comes in a minute."""
@@ -224,3 +233,60 @@ def test_who_may_not_read_nodes_gets_one_sentence(
     with pytest.raises(Forbidden, match="nodes"):
         watching.until(1)
     watching.watch.close()
+
+
+DEEP = "[" * 100_000
+
+
+@pytest.mark.parametrize(
+    ("plural", "odd"),
+    [
+        ("nodes", {"annotations": {f"{MARK}.proofs": DEEP}}),
+        ("specialresources", {"spec": {"recipe": "toy", "selector": 1}}),
+        ("specialresources", {"status": {"observedGeneration": {"a": [1]}}}),
+    ],
+)
+def test_an_odd_object_costs_itself_alone(
+    watching: Watching, cluster: ScriptedCluster, plural: str, odd: dict[str, Any]
+) -> None:
+    """Whoever may write to a node or a record must not be able to end the source of all events."""
+    assert watching.until(2) == [("gate_degraded", ["broken"]), ("node_joined", ["new"])]
+    if plural == "nodes":
+        node = world.node_object("old", labels={**SEEN, MARK: "ready"})
+        node["metadata"]["annotations"] = odd["annotations"]
+        cluster.put("nodes", node)
+    else:
+        metadata = {"name": "toy", "generation": 1}
+        cluster.put("specialresources", {**RECORD, "metadata": metadata, **odd})
+    watching.events(1)
+    cluster.put("nodes", world.node_object("newer", labels={"card": "yes"}))
+    assert ("node_joined", ["newer"]) in watching.until(1)
+
+
+def test_what_cannot_be_read_is_named_until_it_can_be(
+    watching: Watching, cluster: ScriptedCluster
+) -> None:
+    watching.until(2)
+    node = world.node_object("old", labels={**SEEN, MARK: "ready"})
+    node["metadata"]["annotations"] = {f"{MARK}.proofs": DEEP}
+    cluster.put("nodes", node)
+    watching.events(1)
+    assert watching.watch.trouble == (
+        "Node old cannot be read, and counts as it was before (RecursionError): see what was written into"
+        " it last (kubectl get -o yaml --show-managed-fields)"
+    )
+    cluster.put("nodes", world.node_object("old", labels={**SEEN, MARK: "ready"}))
+    watching.events(1)
+    assert watching.watch.trouble == ""
+
+
+def test_two_thousand_changes_at_once_are_one_event_and_none_is_lost(
+    watching: Watching, cluster: ScriptedCluster
+) -> None:
+    assert len(watching.until(2)) == 2
+    names = sorted(f"n-{number}" for number in range(2000))
+    for name in names:
+        cluster.put("nodes", world.node_object(name, labels={"card": "yes"}))
+    watching.hear_all()
+    assert watching.until(1) == [("node_joined", names)]
+    assert watching.silence()

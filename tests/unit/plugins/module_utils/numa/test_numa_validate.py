@@ -55,6 +55,16 @@ _RESOURCES = {
     "customresourcedefinitions": ("apiextensions.k8s.io/v1", "CustomResourceDefinition"),
     "noderesourcetopologies": ("topology.node.k8s.io/v1alpha2", "NodeResourceTopology"),
 }
+_HASH = "pod-template-hash"
+_OWNERS: dict[str, Obj] = {
+    "exporter": {"kind": "DaemonSet", "name": "numa-exporter", "uid": "e", "controller": True},
+    "scheduler": {
+        "kind": "ReplicaSet",
+        "name": "numa-scheduler-5d8f",
+        "uid": "s",
+        "controller": True,
+    },
+}
 _READY = [{"type": "Ready", "status": "True"}]
 _ARROW = re.compile(r"namespaces/([^/]+)/")
 
@@ -83,10 +93,13 @@ class World:
             for number, node in enumerate(numa.NODES, start=1):
                 made = numa.pod(numa.NAMESPACE, f"numa-{component}-{number}", node, "")
                 made["spec"]["containers"][0] |= {"resources": {}}
-                made["metadata"]["labels"] = numa.labels(component)
+                made["metadata"]["labels"] = {**numa.labels(component), _HASH: "5d8f"}
+                made["metadata"]["ownerReferences"] = [_OWNERS[component]]
                 self.put("/api/v1/pods", _running(made, qos="BestEffort"))
         counts = ("desiredNumberScheduled", "updatedNumberScheduled", "numberReady")
-        self.put(f"/apis/apps/v1/{here}/daemonsets", _complete(numa.exporter(), counts))
+        exporter = _complete(numa.exporter(), counts)
+        exporter["metadata"]["uid"] = _OWNERS["exporter"]["uid"]
+        self.put(f"/apis/apps/v1/{here}/daemonsets", exporter)
         counts = ("replicas", "updatedReplicas", "availableReplicas")
         self.put(f"/apis/apps/v1/{here}/deployments", _complete(numa.scheduler(MINOR), counts))
         self.put(
@@ -565,3 +578,22 @@ def test_what_passes_by_itself_is_looked_at_again(world: World) -> None:
     passed[0] = -100
     found = world.run(settle=10, clock=clock, sleep=sleep)["findings"]
     assert [finding["id"] for finding in found] == ["fingerprint-differs"]
+
+
+def test_a_pod_that_only_has_the_labels_stands_for_no_exporter(world: World) -> None:
+    del world.get("/pods/numa-exporter-1")["metadata"]["ownerReferences"]
+    world.get("/pods/numa-exporter-1")["status"]["conditions"] = []
+    assert world.ids() == set()
+
+
+def test_a_pod_that_only_has_the_labels_is_not_believed_what_the_scheduler_thinks(
+    world: World,
+) -> None:
+    """Its log would be taken for the scheduler's."""
+    world.run()
+    assert any(asked.path.partition("?")[0].endswith("/log") for asked in world.fake.asked)
+    world.fake.asked.clear()
+    for number in range(1, len(numa.NODES) + 1):
+        del world.get(f"/pods/numa-scheduler-{number}")["metadata"]["ownerReferences"]
+    world.run()
+    assert not any(asked.path.partition("?")[0].endswith("/log") for asked in world.fake.asked)

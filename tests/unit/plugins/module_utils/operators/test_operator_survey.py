@@ -12,6 +12,7 @@ import pytest
 from ansible_collections.hardware.enablement.plugins.module_utils._errors import EnablementError
 from ansible_collections.hardware.enablement.plugins.module_utils._operators.operator_survey import (
     OperatorSurvey,
+    is_made_of,
     refuse_obstacles,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._operators.takeover_plan import (
@@ -81,6 +82,24 @@ def test_a_plan_names_what_stays_what_leaves_and_what_comes_anew() -> None:
         == "  n1: driver driver-1 stays; gfd-1, plugin-1 make room; it had no dcgm, and gets them"
     )
     assert lines[-1].startswith("then ClusterPolicy p is deleted")
+
+
+@pytest.mark.parametrize(
+    ("owner", "is_made"),
+    [
+        ({"uid": "policy", "controller": True}, True),
+        ({"uid": "policy"}, False),
+        # Of this group, as anybody may write.
+        ({"uid": "", "apiVersion": "nvidia.com/v1", "controller": True}, False),
+        ({"uid": "of-another", "apiVersion": "nvidia.com/v1", "controller": True}, False),
+    ],
+)
+def test_an_operand_is_what_a_custom_resource_that_is_there_has_made(
+    owner: Obj, is_made: bool
+) -> None:
+    resources = [{"metadata": {"name": "p", "uid": "policy"}}, {"metadata": {"name": "q"}}]
+    found = {"metadata": {"name": "driver", "ownerReferences": [owner]}}
+    assert is_made_of(found, resources) is is_made
 
 
 def test_what_is_whole_is_not_refused() -> None:

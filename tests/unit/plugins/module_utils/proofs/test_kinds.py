@@ -24,6 +24,11 @@ from ansible_collections.hardware.enablement.plugins.module_utils._verdicts.verd
     Outcome,
     Verdict,
 )
+from ansible_collections.hardware.enablement.tests.unit.forged_pods import (
+    FORGED,
+    forged,
+    made_by_daemonset,
+)
 from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.proofs.bench import (
     Bench,
 )
@@ -192,7 +197,7 @@ def test_a_job_that_gave_up_fails_at_once_with_its_reason_and_last_line() -> Non
         bench.observation().message == "Job demo/setup failed: BackoffLimitExceeded: limit reached"
     )
     failed = world.pod("state", ready=False, exit_code=2)
-    failed["metadata"]["ownerReferences"] = [{"uid": "uid-setup"}]
+    failed["metadata"]["ownerReferences"] = [{"uid": "uid-setup", "controller": True}]
     failed["status"]["phase"] = "Failed"
     bench.snapshot.put_pod(failed)
     bench.observation()
@@ -209,7 +214,7 @@ def test_a_job_whose_pod_cannot_start_is_in_trouble() -> None:
     bench = Bench("rollout", workloads=(JOB,))
     bench.snapshot.put_workload(job(active=1))
     pod = world.pod("state", ready=False, waiting={"reason": "ImagePullBackOff"})
-    pod["metadata"]["ownerReferences"] = [{"uid": "uid-setup"}]
+    pod["metadata"]["ownerReferences"] = [{"uid": "uid-setup", "controller": True}]
     bench.snapshot.put_pod(pod)
     assert (bench.observation().outcome, bench.observation().reason) == (
         Outcome.TROUBLE,
@@ -235,7 +240,9 @@ def test_a_deployment_whose_newest_pod_crashes_is_in_trouble() -> None:
     pod = world.pod(
         "state", ready=False, waiting={"reason": "CrashLoopBackOff"}, restarts=2, exit_code=3
     )
-    pod["metadata"]["labels"]["app"] = "server"
+    owner = {"kind": "ReplicaSet", "name": "server-5d8f", "uid": "rs", "controller": True}
+    pod["metadata"]["labels"]["pod-template-hash"] = "5d8f"
+    pod["metadata"]["ownerReferences"] = [owner]
     pod["metadata"]["creationTimestamp"] = "2026-01-01T00:00:00Z"
     bench.snapshot.put_pod(pod)
     assert (bench.observation(on_node=False).outcome, bench.wants) == (
@@ -245,6 +252,7 @@ def test_a_deployment_whose_newest_pod_crashes_is_in_trouble() -> None:
     newer = world.pod("state", node_name="n2", ready=False)
     newer["metadata"] |= {
         "labels": pod["metadata"]["labels"],
+        "ownerReferences": [owner],
         "creationTimestamp": "2026-01-02T00:00:00Z",
     }
     bench.snapshot.put_pod(newer)
@@ -270,6 +278,17 @@ def test_a_container_that_keeps_ending_says_why_while_it_tries_again(
     if asked:
         bench.snapshot.answers[questions[0]] = QueryResult("driver is in use\n", NOW)
         assert bench.observation().message.endswith("exit code 1: driver is in use")
+
+
+@pytest.mark.parametrize("how", FORGED)
+def test_a_pod_that_only_has_the_labels_of_a_state_proves_nothing(how: str) -> None:
+    bench = Bench("rollout", deployed=True)
+    bench.snapshot.put_workload(world.daemonset("state"))
+    own = made_by_daemonset(world.pod("state"), "state", "default", "uid-state")
+    bench.snapshot.put_pod(forged(own, how))
+    assert bench.observation().reason == "NoPod"
+    bench.snapshot.put_pod(own)
+    assert bench.observation().passed
 
 
 def test_the_value_of_a_secret_is_not_told() -> None:

@@ -10,6 +10,13 @@ from typing import Any
 import pytest
 
 from ansible_collections.hardware.enablement.plugins.module_utils._proofs.watching import pods_of
+from ansible_collections.hardware.enablement.tests.unit.forged_pods import (
+    DAEMONSET_UID,
+    FORGED,
+    Obj,
+    forged,
+    made_by_daemonset,
+)
 
 
 def pod(name: str, labels: dict[str, str], owner: str = "") -> dict[str, Any]:
@@ -18,7 +25,8 @@ def pod(name: str, labels: dict[str, str], owner: str = "") -> dict[str, Any]:
             "name": name,
             "labels": labels,
             "ownerReferences": [{"uid": owner}] if owner else [],
-        }
+        },
+        "spec": {},
     }
 
 
@@ -77,3 +85,36 @@ PODS = [
 def test_the_pods_of_an_object(owner: dict[str, Any], names: list[str]) -> None:
     found = pods_of({"metadata": {"name": "ping", "uid": "uid-ping"}, **owner}, PODS)
     assert [each["metadata"]["name"] for each in found] == names
+
+
+WORKLOAD = {"metadata": {"name": "x", "namespace": "demo", "uid": DAEMONSET_UID}}
+SELECTING = {"spec": {"selector": {"matchLabels": {"app": "x"}}}}
+
+
+def of_replica_set(name: str = "x-5d8f", digest: str = "5d8f", namespace: str = "demo") -> Obj:
+    """A pod with the labels of Deployment x."""
+    found = made_by_daemonset(pod("p", {"app": "x", "pod-template-hash": digest}), name, "x")
+    found["metadata"]["namespace"] = namespace
+    found["metadata"]["ownerReferences"][0]["kind"] = "ReplicaSet"
+    return found
+
+
+@pytest.mark.parametrize("how", FORGED)
+@pytest.mark.parametrize("kind", ["DaemonSet", "StatefulSet", "Job", "ReplicaSet"])
+def test_a_pod_with_the_labels_of_a_workload_is_not_of_it(kind: str, how: str) -> None:
+    own = made_by_daemonset(pod("p", {"app": "x"}), "x", "x")
+    own["metadata"]["namespace"] = "demo"
+    owner = {"kind": kind, **WORKLOAD, **SELECTING}
+    assert pods_of(owner, [own, forged(own, how)]) == [own]
+
+
+def test_a_deployments_pods_are_those_of_its_replica_sets() -> None:
+    owner = {"kind": "Deployment", **WORKLOAD, **SELECTING}
+    own = of_replica_set()
+    others = [
+        of_replica_set(name="y-5d8f"),
+        of_replica_set(digest="77f9"),
+        of_replica_set(namespace="theirs"),
+        *(forged(own, how) for how in ("made by hand", "not controlled by its owner")),
+    ]
+    assert pods_of(owner, [own, *others]) == [own]

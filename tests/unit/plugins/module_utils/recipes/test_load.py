@@ -413,7 +413,7 @@ def test_rivals(files: dict[str, str]) -> None:
     [
         (
             "{api_version: v1, kind: Pod}",
-            "rivals[0]: expected name or labels, since every cluster has objects of this kind, found neither",
+            "rivals[0]: expected name, labels or host_paths, since every cluster has objects of this kind, found none",
         ),
         ("{kind: Pod, name: a}", "rivals[0].api_version: expected a value, found nothing"),
         (

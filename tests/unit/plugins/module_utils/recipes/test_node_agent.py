@@ -33,6 +33,11 @@ from ansible_collections.hardware.enablement.plugins.module_utils._recipes.readi
     GRACE_S,
     labels_for,
 )
+from ansible_collections.hardware.enablement.tests.unit.forged_pods import (
+    FORGED,
+    forged,
+    made_by_daemonset,
+)
 
 Obj = dict[str, Any]
 
@@ -54,15 +59,17 @@ STATES = (state("driver", validated=True), state("plugin", "driver"))
 
 def pod(daemonset: str, uid: str = "", ready: bool = True, **metadata: Any) -> Obj:
     """A pod of a DaemonSet."""
-    return {
+    found = {
         "metadata": {
             "uid": uid or daemonset,
+            "namespace": "toy",
             "creationTimestamp": "2026-01-01T10:00:00Z",
-            "ownerReferences": [{"kind": "DaemonSet", "name": daemonset}],
             **metadata,
         },
+        "spec": {},
         "status": {"conditions": [{"type": "Ready", "status": str(ready)}]},
     }
+    return made_by_daemonset(found, daemonset, "default")
 
 
 DRIVER, PROOF, PLUGIN = pod("driver"), pod("validate-driver"), pod("plugin")
@@ -130,6 +137,13 @@ def test_states_follow_each_other() -> None:
 
 def test_a_pod_that_is_ready_while_what_it_stands_on_is_not_proves_nothing() -> None:
     assert Machine().observe(PLUGIN) == {"": "driver.waiting"}
+
+
+@pytest.mark.parametrize("how", FORGED)
+def test_a_pod_that_only_has_the_labels_proves_nothing(how: str) -> None:
+    machine = Machine()
+    assert machine.observe(forged(DRIVER, how), PROOF) == {"": "driver.waiting"}
+    assert machine.observe(DRIVER, forged(PROOF, how)) == {"": "driver.waiting"}
 
 
 def test_facts_for_pods_and_runs() -> None:

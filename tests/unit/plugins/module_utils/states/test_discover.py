@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -56,3 +57,45 @@ def test_it_says_whose_images_are_looked_up_since_only_then_there_is_a_task_for_
     ScriptedCluster(api, runs.card_node(card="yes"))
     given = {"bundle": {"recipe.yml": RECIPE}, "options": {"pinned": pinned}}
     assert runs.run(discover.TASK, NFD_INFO, api, **given)["image_states"] == looked_up
+
+
+def worker(**changed: str) -> dict[str, Any]:
+    """NFD's worker, with another name, image, command or folder of the node."""
+    given = {
+        "name": "nfd-worker",
+        "image": "registry.k8s.io/nfd/node-feature-discovery:v0.18",
+        "command": "nfd-worker",
+        "path": "/etc/kubernetes/node-feature-discovery/features.d/",
+        **changed,
+    }
+    container = {"name": "w", "image": given["image"], "command": [given["command"]]}
+    volume = {"name": "f", "hostPath": {"path": given["path"]}}
+    return {
+        "apiVersion": "apps/v1",
+        "kind": "DaemonSet",
+        "metadata": {"name": given["name"], "namespace": "some"},
+        "spec": {"template": {"spec": {"containers": [container], "volumes": [volume]}}},
+    }
+
+
+@pytest.mark.parametrize(
+    ("daemonset", "is_there"),
+    [
+        (worker(), True),
+        (worker(name="renamed", image="mirror.test/nfd@sha256:0123"), True),
+        (worker(name="renamed", command="/usr/bin/start"), True),
+        # Anybody may call theirs so.
+        (worker(path="/var/lib/theirs"), False),
+        (worker(name="nfd-worker", image="nginx", command="sleep"), False),
+    ],
+)
+def test_nfd_is_there_by_what_it_does_on_nodes_and_not_by_its_name(
+    api: FakeServer, daemonset: dict[str, Any], is_there: bool
+) -> None:
+    """Where it is there, the role nfd does not deploy it."""
+    node = runs.card_node()
+    node["metadata"]["labels"] = {}
+    cluster = ScriptedCluster(api, node)
+    cluster.put("daemonsets", daemonset)
+    found = runs.run(discover.TASK, NFD_INFO, api, bundle={"recipe.yml": RECIPE}, recipe="toy")
+    assert found["nfd"]["present"] is is_there

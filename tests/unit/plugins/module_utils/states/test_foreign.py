@@ -10,12 +10,36 @@ from typing import Any, cast
 
 import pytest
 
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_objects.labels import (
+    PART_OF_LABEL,
+    RECIPE_LABEL,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_objects.objects import (
+    key_of,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.applyset import (
+    applyset_id,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils._errors import EnablementError
 from ansible_collections.hardware.enablement.plugins.module_utils._recipes.loading.recipe import (
     Recipe,
+    Rival,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._states.preparation import foreign
+from ansible_collections.hardware.enablement.plugins.module_utils._states.record.crd import (
+    GROUP,
+    KIND,
+)
+from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.cluster.conftest import (
+    FakeServer,
+    fake,
+)
 from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.states import world
+from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.states.scripted_cluster import (
+    ScriptedCluster,
+)
+
+__all__ = ["fake"]
 
 Obj = dict[str, Any]
 
@@ -124,3 +148,109 @@ def test_a_rival_is_refused_with_its_name() -> None:
     foreign.refuse_rival_plugins(RECIPE, [])
     with pytest.raises(EnablementError, match=r"DaemonSet theirs/other.*set adopt"):
         foreign.refuse_rival_plugins(RECIPE, ["DaemonSet theirs/other"])
+
+
+def driver(**changed: Any) -> Obj:
+    """A DaemonSet of somebody else that writes where a driver does."""
+    mount = {"name": "v", "mountPath": "/run/acme", "mountPropagation": "Bidirectional"}
+    found = plugin("theirs", "x/driver", path="/var/run/acme/", volumeMounts=[mount])
+    return {**found, "metadata": {**found["metadata"], **changed}}
+
+
+def mounted_readonly() -> Obj:
+    """One that only reads there."""
+    found = driver()
+    found["spec"]["template"]["spec"]["containers"][0]["volumeMounts"][0]["readOnly"] = True
+    return found
+
+
+def elsewhere() -> Obj:
+    """One for other nodes."""
+    found = driver()
+    found["spec"]["template"]["spec"]["nodeSelector"] = {"card": "b"}
+    return found
+
+
+OPERATORS = Rival("acme.io/v1", "Policy")
+WRITES = Rival("apps/v1", "DaemonSet", host_paths=["/run/acme"], enabled="driver_enabled")
+RECORDS_OWN = applyset_id("toy", "", KIND, GROUP)
+
+
+def refused(
+    fake: FakeServer,
+    found: Obj,
+    *,
+    enabled: bool = True,
+    own: Obj | None = None,
+    adopt: bool = False,
+) -> str:
+    """Why a run is refused beside a DaemonSet, "" where it is not."""
+    cluster = ScriptedCluster(fake)
+    cluster.put("daemonsets", found)
+    recipe = SimpleNamespace(name="toy", rivals=(OPERATORS, WRITES))
+    beside = foreign.RivalContext(
+        lambda: {key_of(own)} if own else set(), RECORDS_OWN, lambda: NODES, adopt
+    )
+    options = {"driver_enabled": enabled}
+    try:
+        foreign.refuse_rivals(fake.client(), cast(Recipe, recipe), options, beside)
+    except EnablementError as error:
+        return str(error)
+    return ""
+
+
+def owned_by(api_version: str, kind: str) -> Obj:
+    """A driver that a controller has made."""
+    owner = {"apiVersion": api_version, "kind": kind, "name": "p", "uid": "u", "controller": True}
+    return driver(ownerReferences=[owner])
+
+
+def test_a_driver_without_the_custom_resource_of_an_operator_is_refused_by_what_it_does(
+    fake: FakeServer,
+) -> None:
+    said = refused(fake, driver())
+    assert said == (
+        "Somebody else in this cluster does what toy is to do (DaemonSet theirs/theirs, which writes to"
+        " /run/acme of the nodes): two would undo each other's work; end or remove the other one first,"
+        " or leave it to that one (driver_enabled=false), or set adopt (hardware_enablement_adopt) where"
+        " both may be."
+    )
+    # Of an operator that the recipe does not know, and of another tool's ApplySet.
+    assert refused(fake, owned_by("example.com/v1", "Policy")) == said
+    assert refused(fake, driver(labels={PART_OF_LABEL: "applyset-of-kubectl"})) == said
+
+
+@pytest.mark.parametrize(
+    "found",
+    [
+        mounted_readonly(),
+        elsewhere(),
+        driver(labels={PART_OF_LABEL: RECORDS_OWN}),
+        owned_by("acme.io/v1", "Policy"),
+    ],
+    ids=["only reads", "on other nodes", "ours", "told by its custom resource"],
+)
+def test_what_does_not_write_there_or_is_known_is_no_rival(fake: FakeServer, found: Obj) -> None:
+    assert refused(fake, found) == ""
+
+
+def test_a_driver_that_is_kept_or_taken_over_is_no_rival(fake: FakeServer) -> None:
+    assert refused(fake, driver(), enabled=False) == ""
+    assert refused(fake, driver(), own=driver()) == ""
+    assert refused(fake, driver(), adopt=True) == ""
+
+
+def test_the_applyset_of_another_tool_hides_no_device_plugin(fake: FakeServer) -> None:
+    cluster = ScriptedCluster(fake)
+    for name, labels in {
+        "theirs": {PART_OF_LABEL: "applyset-of-kubectl"},
+        "copied": {PART_OF_LABEL: RECORDS_OWN},
+        "ours": {PART_OF_LABEL: RECORDS_OWN, RECIPE_LABEL: "toy"},
+    }.items():
+        found = plugin(name, "x/y")
+        cluster.put(
+            "daemonsets",
+            {**found, "metadata": {**found["metadata"], "labels": labels, "name": name}},
+        )
+    names = [each["metadata"]["name"] for each in foreign.foreign_plugins(fake.client())]
+    assert names == ["copied", "theirs"]

@@ -106,11 +106,19 @@ def test_any_container_counts_but_ephemeral_ones(spec: dict[str, Any], holds: bo
 def test_only_the_nodes_that_are_asked_about_and_no_validator_of_ours() -> None:
     own = {"hardware-enablement.io/recipe": RECIPE.name}
     held = {"containers": [DEVICE]}
-    client = Pods(pod("p", "n", **held), pod("q", "m", **held), pod("own", "n", own, **held))
+    ours = pod("own", "n", own, **held)
+    ours["metadata"]["namespace"] = "toy"
+    client = Pods(pod("p", "n", **held), pod("q", "m", **held), ours)
     assert find_holders(cast(Client, client), PREPARED, {"n", "o"}) == {"n": ["a/p"]}
     assert find_holders(cast(Client, client), PREPARED, {"m"}) == {"m": ["a/q"]}
     assert client.fields.endswith("spec.nodeName=m")
     assert find_holders(cast(Client, None), PREPARED, set()) == {}
+
+
+def test_a_pod_of_another_namespace_that_only_has_the_label_holds_its_device() -> None:
+    labelled = {"hardware-enablement.io/recipe": RECIPE.name}
+    client = Pods(pod("p", "n", labelled, containers=[DEVICE]))
+    assert find_holders(cast(Client, client), PREPARED) == {"n": ["a/p"]}
 
 
 def test_in_words() -> None:

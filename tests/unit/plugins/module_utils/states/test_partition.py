@@ -172,11 +172,14 @@ def test_a_priority_class_of_somebody_else_is_avoided_by_what_this_playbook_take
     ]
 
 
-@pytest.mark.parametrize(("tolerated", "ends"), [([], True), ([{"operator": "Exists"}], False)])
-def test_own_pods_are_never_ended(
-    fake: FakeServer, cluster: ScriptedCluster, tolerated: list[Obj], ends: bool
+@pytest.mark.parametrize(
+    ("tolerated", "namespace", "ends"),
+    [([], "toy", True), ([{"operator": "Exists"}], "toy", False), ([], "theirs", False)],
+)
+def test_own_pods_are_never_ended_and_others_labels_stop_nobody(
+    fake: FakeServer, cluster: ScriptedCluster, tolerated: list[Obj], namespace: str, ends: bool
 ) -> None:
-    metadata = {"name": "driver-a", "namespace": "toy", "labels": {RECIPE_LABEL: "toy"}}
+    metadata = {"name": "driver-a", "namespace": namespace, "labels": {RECIPE_LABEL: "toy"}}
     spec = {"nodeName": "n1", "tolerations": tolerated, "containers": []}
     cluster.put("pods", {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec})
     evicting = {"taints": [{**TAINT, "effect": "NoExecute"}], "no_execute": True}

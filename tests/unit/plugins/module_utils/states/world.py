@@ -144,7 +144,7 @@ def pod(
                 STATE_LABEL: state,
                 "pod-template-generation": str(generation),
             },
-            "ownerReferences": [{"uid": f"uid-{state}"}],
+            "ownerReferences": [{"uid": f"uid-{state}", "controller": True}],
         },
         "spec": {"nodeName": node_name},
         "status": {

@@ -76,7 +76,13 @@ class Way:
         self.fake, self.settings = (
             fake,
             ExchangeSettings(
-                "toy", USE, DrainRules(), free_s=60, stop_s=60, remedies=rules or RemedyRules()
+                "toy",
+                frozenset({"toy"}),
+                USE,
+                DrainRules(),
+                free_s=60,
+                stop_s=60,
+                remedies=rules or RemedyRules(),
             ),
         )
         self.exchange = self.begin(remedy)

@@ -31,6 +31,7 @@ USE = DeviceUse(
     runtime_classes=("acme",),
     host_paths=("/dev/acme*", "/run/acme"),
 )
+OWN = frozenset({"toy"})
 TAINT = Taint("hardware-enablement.io/toy", "upgrading", "NoSchedule")
 
 
@@ -44,7 +45,7 @@ def pod(*, owner: str = "ReplicaSet", **given: Any) -> Obj:
 
 
 def of(*pods: Obj, **rules: Any) -> list[tuple[str, str]]:
-    users = device_users(pods, DrainPolicy("toy", USE, DrainRules(**rules)))
+    users = device_users(pods, DrainPolicy("toy", OWN, USE, DrainRules(**rules)))
     return [(user.why, user.obstacle) for user in users]
 
 
@@ -54,7 +55,9 @@ ASKS = [{"resources": {"limits": {"acme.io/gpu": "1"}}}]
 def test_a_pod_that_has_claimed_a_device_uses_it() -> None:
     use = DeviceUse(lambda _name: False, dra_drivers=("gpu.acme.io",))
     claimed = pod(metadata={"uid": "claimed"})
-    (user,) = device_users([pod(), claimed], DrainPolicy("toy", use, DrainRules()), {"claimed"})
+    (user,) = device_users(
+        [pod(), claimed], DrainPolicy("toy", OWN, use, DrainRules()), {"claimed"}
+    )
     assert (user.uid, user.why) == ("claimed", "claims a device of gpu.acme.io")
 
 
@@ -80,7 +83,6 @@ def test_users_are_found_whatever_way_they_take(spec: Obj, why: str) -> None:
         pod(containers=[{"resources": {"limits": {"other.io/gpu": "1"}}}]),
         pod(runtimeClassName="acme", phase="Succeeded"),
         pod(runtimeClassName="acme", phase="Failed"),
-        pod(runtimeClassName="acme", metadata={"labels": {"hardware-enablement.io/recipe": "toy"}}),
     ],
 )
 def test_others_stay(other: Obj) -> None:
@@ -147,12 +149,18 @@ def budget(allowed: int, **selector: Any) -> Budget:
 
 
 def test_whoever_tolerates_the_taint_of_an_exchange_would_come_back() -> None:
-    assert DrainPolicy("toy", USE, DrainRules()).taint == TAINT
+    assert DrainPolicy("toy", OWN, USE, DrainRules()).taint == TAINT
+
+
+def test_the_recipes_own_pods_leave_with_their_gates_and_nobody_elses_by_their_label() -> None:
+    labels = {"labels": {"hardware-enablement.io/recipe": "toy"}}
+    assert of(pod(containers=ASKS, metadata={"namespace": "toy", **labels})) == []
+    assert of(pod(containers=ASKS, metadata=labels)) == [("asks for acme.io/gpu", "")]
 
 
 def test_a_budget_that_refuses_now_is_named() -> None:
     labelled = pod(containers=ASKS, metadata={"labels": {"app": "a"}})
-    users = device_users([labelled], DrainPolicy("toy", USE, DrainRules()))
+    users = device_users([labelled], DrainPolicy("toy", OWN, USE, DrainRules()))
     refusing = budget(0, matchLabels={"app": "a"})
     assert held_by(users, [refusing]) == "PodDisruptionBudget ns/b (pod ns/p)"
     for other in (
