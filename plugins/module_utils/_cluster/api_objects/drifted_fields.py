@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..._json import Obj
+from ..._json import JsonError, Obj, parse_json
 from .changes import as_stored, contains
 from .labels import FIELD_MANAGER
 from .managers import Path, is_foreign, is_of_kubernetes, paths_of, readable
@@ -169,8 +169,8 @@ def _mark_of(item: Any, siblings: Mapping[str, Any]) -> str:
 def _parsed(text: str) -> Any:
     """The value in a step of a path; None where it has none."""
     try:
-        return json.loads(text)
-    except ValueError:
+        return parse_json(text)
+    except JsonError:
         return None
 
 

@@ -21,4 +21,4 @@ def test_a_run_whose_images_are_named_imports_no_builders_and_no_registries() ->
     )
     packages = {name.removeprefix(f"{PLUGINS}.module_utils.") for name in done.stdout.split()}
     assert "_states.apply" in packages
-    assert not packages & {"_builds", "_registry", "_http", "_authoring"}
+    assert not packages & {"_builds", "_registry", "_http.http_pool", "_http.pki", "_authoring"}

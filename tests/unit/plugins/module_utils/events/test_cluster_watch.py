@@ -267,15 +267,15 @@ def test_what_cannot_be_read_is_named_until_it_can_be(
     watching: Watching, cluster: ScriptedCluster
 ) -> None:
     watching.until(2)
-    node = world.node_object("old", labels={**SEEN, MARK: "ready"})
-    node["metadata"]["annotations"] = {f"{MARK}.proofs": DEEP}
-    cluster.put("nodes", node)
+    metadata = {"name": "toy", "generation": 1}
+    odd = {**RECORD, "metadata": metadata, "spec": {"recipe": "toy", "selector": 1}}
+    cluster.put("specialresources", odd)
     watching.events(1)
     assert watching.watch.trouble == (
-        "Node old cannot be read, and counts as it was before (RecursionError): see what was written into"
-        " it last (kubectl get -o yaml --show-managed-fields)"
+        "SpecialResource toy cannot be read, and counts as it was before (TypeError): see what was written"
+        " into it last (kubectl get -o yaml --show-managed-fields)"
     )
-    cluster.put("nodes", world.node_object("old", labels={**SEEN, MARK: "ready"}))
+    cluster.put("specialresources", {**RECORD, "metadata": dict(metadata)})
     watching.events(1)
     assert watching.watch.trouble == ""
 

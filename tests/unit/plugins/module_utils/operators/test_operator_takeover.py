@@ -89,7 +89,15 @@ FILES = {
     "plugin.yaml.j2": DAEMONSET.format(name="plugin", strategy="RollingUpdate", app="plugin")
     + OTHERS,
 }
-OWNED = [{"apiVersion": "nvidia.com/v1", "kind": "ClusterPolicy", "name": "p", "uid": "uid-p"}]
+OWNED = [
+    {
+        "apiVersion": "nvidia.com/v1",
+        "kind": "ClusterPolicy",
+        "name": "p",
+        "uid": "uid-p",
+        "controller": True,
+    }
+]
 OTHER = {"apiVersion": "apps/v1", "kind": "Deployment", "name": "x", "uid": "uid-x"}
 
 

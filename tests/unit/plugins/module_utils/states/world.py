@@ -144,7 +144,14 @@ def pod(
                 STATE_LABEL: state,
                 "pod-template-generation": str(generation),
             },
-            "ownerReferences": [{"uid": f"uid-{state}", "controller": True}],
+            "ownerReferences": [
+                {
+                    "kind": "DaemonSet",
+                    "name": state,
+                    "uid": f"uid-{state}",
+                    "controller": True,
+                }
+            ],
         },
         "spec": {"nodeName": node_name},
         "status": {

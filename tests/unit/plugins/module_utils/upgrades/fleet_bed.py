@@ -74,7 +74,9 @@ from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.sta
 
 UPGRADE = f"hardware-enablement.io/{world.RECIPE}.upgrade"
 USE = DeviceUse(serves=lambda name: name == "acme.io/card", runtime_classes=("acme",))
-EXCHANGE = ExchangeSettings(world.RECIPE, USE, DrainRules(), free_s=60, stop_s=60)
+EXCHANGE = ExchangeSettings(
+    world.RECIPE, frozenset({"toy"}), USE, DrainRules(), free_s=60, stop_s=60
+)
 ALL_AT_ONCE = UpgradeSettings(EXCHANGE, ("100%",), "100%", "100%", 0.0)
 REMEDY = RemedySettings(EXCHANGE, "100%", "100%", {}, frozenset())
 _REVISION = "controller-revision-hash"
@@ -183,7 +185,7 @@ class Fleet:
             "name": f"driver-{version}",
             "namespace": world.NAMESPACE,
             "labels": {_REVISION: version},
-            "ownerReferences": [{"uid": "uid-driver"}],
+            "ownerReferences": [{"uid": "uid-driver", "controller": True}],
         }
         data = {"spec": {"template": {"spec": {"containers": [container]}}}}
         self.cluster.put(
@@ -214,7 +216,9 @@ class Fleet:
     def run_own(self, node: str, state: str = "plugin", owner: str = "DaemonSet") -> Obj:
         """A pod of ours on a node."""
         pod = world.pod(state, node)
-        pod["metadata"]["ownerReferences"] = [{"kind": owner, "uid": f"uid-{state}"}]
+        pod["metadata"]["ownerReferences"] = [
+            {"kind": owner, "uid": f"uid-{state}", "controller": True}
+        ]
         assert pod["metadata"]["labels"][RECIPE_LABEL] == world.RECIPE
         self.snapshot.put_pod(pod)
         return pod

@@ -42,9 +42,16 @@ def test_a_pod_on_its_way_out_says_what_its_end_waits_for() -> None:
     pod["metadata"] |= {
         "deletionTimestamp": "2026-01-01T00:00:00Z",
         "finalizers": ["their.io/hold"],
-        "ownerReferences": [{"uid": owner["metadata"]["uid"]}],
+        "ownerReferences": [
+            {
+                "kind": "DaemonSet",
+                "name": "driver",
+                "uid": owner["metadata"]["uid"],
+                "controller": True,
+            }
+        ],
     }
     snapshot.put_pod(pod)
     plan = world.with_groups(world.plan("driver"))
     (found,) = DriverPods(cast(Client, None), snapshot, [plan], "demo").pods("n1")
-    assert found.ends == "finalizer their.io/hold holds it"
+    assert found.ends == "finalizer their.io/hold holds it, which belongs to DaemonSet driver"

@@ -81,7 +81,7 @@ def revision(daemonset: Obj, version: str, number: int) -> Obj:
         "name": version,
         "namespace": "toy",
         "labels": {"controller-revision-hash": version},
-        "ownerReferences": [{"uid": daemonset["metadata"]["uid"]}],
+        "ownerReferences": [{"uid": daemonset["metadata"]["uid"], "controller": True}],
     }
     return {"metadata": metadata, "revision": number, "data": {}}
 
@@ -93,7 +93,9 @@ def driver_pod(daemonset: Obj) -> Obj:
         "name": "driver-1",
         "namespace": "toy",
         "labels": {**labels, "controller-revision-hash": "v1"},
-        "ownerReferences": [{"kind": "DaemonSet", "uid": daemonset["metadata"]["uid"]}],
+        "ownerReferences": [
+            {"kind": "DaemonSet", "uid": daemonset["metadata"]["uid"], "controller": True}
+        ],
     }
     spec = {"nodeName": "n1", "containers": [{"name": "main", "image": "i"}]}
     return {

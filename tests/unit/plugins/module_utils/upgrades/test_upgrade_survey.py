@@ -240,7 +240,7 @@ def test_a_node_says_itself_what_is_proven_where_it_has_an_agent(fake: FakeServe
 def test_a_pod_is_a_driver_s_where_that_one_s_daemonset_owns_it(fake: FakeServer) -> None:
     fleet = Fleet(fake, 1)
     (pod,) = fleet.snapshot.pods_of("n1", "driver")
-    pod["metadata"]["ownerReferences"] = [{"uid": "uid-of-another"}]
+    pod["metadata"]["ownerReferences"] = [{"uid": "uid-of-another", "controller": True}]
     assert seen(fleet).drivers.pods("n1") == []
 
 

@@ -134,4 +134,6 @@ def test_a_pod_that_ends_names_its_node_and_until_when_or_the_finalizer_that_hol
         f"is being replaced: the kubelet of node {node} has until {ASKED} to end it"
     )
     pod["metadata"]["finalizers"] = ["their.io/hold"]
-    assert judge(pod).message.endswith("is being replaced: finalizer their.io/hold holds it")
+    assert judge(pod).message.endswith(
+        "is being replaced: finalizer their.io/hold holds it, which belongs to DaemonSet plugin"
+    )
