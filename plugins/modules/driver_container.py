@@ -166,6 +166,11 @@ groups:
     image:
       description: The image, pinned by digest; empty where there is none.
       type: str
+    name:
+      description:
+        - The reference by which it was looked up, one of those that the recipe names, or where it was pushed.
+      type: str
+      sample: nvcr.io/nvidia/driver:595-6.8.0-60-generic-ubuntu22.04
     source:
       description: How it was found.
       type: str

@@ -374,6 +374,7 @@ def _row(state: str, resolution: Resolution) -> Obj:
         "group": resolution.group,
         "kernel": resolution.kernel,
         "image": image,
+        "name": resolution.name,
         "source": resolution.source.value,
         "inputs": resolution.inputs,
         "tried": list(resolution.tried),

@@ -125,8 +125,8 @@ class Found:
 
 @dataclass(frozen=True)
 class Resolution:
-    """What a group of nodes ends up with. image: pinned reference, "" where none fits. tried: one
-    sentence each.
+    """What a group of nodes ends up with. image: pinned reference, "" where none fits. name: the
+    reference by which it was looked up. tried: one sentence each.
 
     problem: why there is no image; with source KEPT, why it is still the one of before. remembered:
     the build that failed, where one did.
@@ -135,6 +135,7 @@ class Resolution:
     group: str
     kernel: str
     image: str = ""
+    name: str = ""
     source: Source = Source.NONE
     inputs: str = ""
     tried: tuple[str, ...] = ()

@@ -26,12 +26,13 @@ def without(
     resolution: Resolution, problem: str, known: Known, remembered: Remembered | None = None
 ) -> Resolution:
     """No image was found or built. Nothing is taken away for that: what was found before stays."""
-    image, inputs = str(known.get("image", "")), str(known.get("inputs", ""))
+    image, name, inputs = (str(known.get(key, "")) for key in ("image", "name", "inputs"))
     source = Source.KEPT if image else Source.NONE
     remembered = remembered or Remembered()
     return replace(
         resolution,
         image=image,
+        name=name,
         source=source,
         inputs=inputs,
         problem=problem,

@@ -77,13 +77,13 @@ class Search:
         for prebuilt in wanted.prebuilt:
             found = self._find_prebuilt(prebuilt)
             if found:
-                return self._done(found, Source.PREBUILT)
+                return self._done(found, prebuilt.reference, Source.PREBUILT)
         if isinstance(wanted.no_build, EnablementError):
             raise wanted.no_build
         if wanted.build is not None:
             found = self._find_built(wanted.build.target, wanted.inputs)
             if found:
-                return self._done(self._settled(found), Source.BUILT_BEFORE)
+                return self._done(self._settled(found), wanted.build.target, Source.BUILT_BEFORE)
             return self._resolution(image=wanted.build.target, source=Source.WOULD_BUILD)
         if wanted.no_build:
             self.tried.append(wanted.no_build)
@@ -110,7 +110,7 @@ class Search:
         self.tried.clear()
         found = self._find_built(order.target, order.inputs.hash)
         if found:
-            return self._done(found, Source.BUILT)
+            return self._done(found, order.target, Source.BUILT)
         where = f"{order.target} is built, but not in the registry"
         why = f" ({self.tried[-1]})" if self.tried else ""
         return self._resolution(
@@ -164,16 +164,22 @@ class Search:
             return None
         return found
 
-    def _done(self, found: Found, source: Source) -> Resolution:
-        return self._resolution(image=found.reference, source=source)
+    def _done(self, found: Found, name: str, source: Source) -> Resolution:
+        return self._resolution(image=found.reference, name=name, source=source)
 
     def _resolution(
-        self, image: str = "", source: Source = Source.NONE, problem: str = ""
+        self, image: str = "", name: str = "", source: Source = Source.NONE, problem: str = ""
     ) -> Resolution:
         wanted = self.wanted
-        inputs = "" if source is Source.PREBUILT else wanted.inputs
         return Resolution(
-            wanted.group, wanted.kernel, image, source, inputs, tuple(self.tried), problem
+            group=wanted.group,
+            kernel=wanted.kernel,
+            image=image,
+            name=name,
+            source=source,
+            inputs="" if source is Source.PREBUILT else wanted.inputs,
+            tried=tuple(self.tried),
+            problem=problem,
         )
 
 

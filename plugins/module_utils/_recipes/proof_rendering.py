@@ -30,7 +30,7 @@ from .variables import GROUP_NAMES
 # Stands for the node's name in what is hashed: a proof does not depend on what its node is called.
 ANY_NODE = "node"
 # Texts of proofs that use one of these differ between nodes.
-_VARYING = (GROUP_NAMES - {"image"}) | {"node"}
+_VARYING = (GROUP_NAMES - {"image", "image_name"}) | {"node"}
 
 
 class ProofRenderer:

@@ -15,6 +15,7 @@ from .templates.templating import Templates
 from .variables import (
     cluster_variables,
     group_names,
+    image_name_of,
     image_of,
     image_states,
     image_variables,
@@ -37,7 +38,8 @@ class StateVariables:
         self.shared = cluster_variables(recipe, state, facts)
         # By id and facets of the group: each file of the state sees the same.
         self._of_group: dict[tuple[str, tuple[str, ...]], dict[str, Any]] = {}
-        self.image_names = frozenset({"image", *(source.name for source in self._image_states)})
+        sources = (source.name for source in self._image_states)
+        self.image_names = frozenset({"image", "image_name", *sources})
 
     def of_group(self, own: NodeGroup, finest: NodeGroup, names: frozenset[str]) -> dict[str, Any]:
         """What is about a group of nodes sees. names: those that a template asks for; images are
@@ -48,7 +50,7 @@ class StateVariables:
         variables = {**self._of_group[key]}
         if names & self.image_names:
             variables |= image_variables(
-                self._recipe, self._state, lambda state: self.image_of(state, finest)
+                self._recipe, self._state, lambda state: self._named_image(state, finest)
             )
         return variables
 
@@ -70,6 +72,10 @@ class StateVariables:
     def has_images(self, finest: NodeGroup) -> bool:
         """Whether every image that the templates see is there for these nodes."""
         return all(self.image_of(state, finest) for state in self._image_states)
+
+    def _named_image(self, state: State, finest: NodeGroup) -> tuple[str, str]:
+        image = self.image_of(state, finest)
+        return image, image_name_of(state, image, self._facts, finest)
 
     def image_of(self, state: State, finest: NodeGroup) -> str:
         """The image of a state that these templates see; a disabled one is not asked for any."""

@@ -30,7 +30,7 @@ GROUP_FACTS = {
     "pool": "",
     "group": "",
 }
-GROUP_NAMES = frozenset((*GROUP_FACTS, "image"))
+GROUP_NAMES = frozenset((*GROUP_FACTS, "image", "image_name"))
 
 _POOL = re.compile(r"([a-z]([a-z0-9-]{0,18}[a-z0-9])?)?")
 _IMAGE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/@+~-]{0,511}")
@@ -213,16 +213,21 @@ def refuse_finer_images(recipe: Recipe, state: State) -> None:
             )
 
 
-def image_variables(recipe: Recipe, state: State, find: Callable[[State], str]) -> dict[str, Any]:
-    """image, and <state>.image for every state whose image the templates see; empty where there is
-    none.
+def image_variables(
+    recipe: Recipe, state: State, find: Callable[[State], tuple[str, str]]
+) -> dict[str, Any]:
+    """image and image_name, and <state>.image and .image_name for every state whose image the
+    templates see; empty where there is none.
 
-    find: the image of a state for the group of nodes that it is about.
+    find: the image of a state, and its name, for the group of nodes that it is about.
     """
-    images = {source.name: {"image": find(source)} for source in image_states(recipe, state)}
+    images = {
+        source.name: dict(zip(("image", "image_name"), find(source), strict=True))
+        for source in image_states(recipe, state)
+    }
     variables: dict[str, Any] = {name: Facts(name, image) for name, image in images.items()}
     if images:
-        variables["image"] = next(iter(images.values()))["image"]
+        variables |= next(iter(images.values()))
     return variables
 
 
@@ -249,6 +254,16 @@ def image_of(
     if facts.resolved is None and (state.images.build or state.images.todo):
         return f"unresolved.invalid/{recipe.name}:{group.id}"
     return _refuse_none(recipe, state, facts, group, templates)
+
+
+def image_name_of(state: State, image: str, facts: RenderFacts, group: NodeGroup) -> str:
+    """How the recipe names an image that a state has for a group, which is pinned by its digest where
+    it was looked up: of several candidates, the one that it is. The image itself where a person has
+    given it."""
+    group = facts.coarse(group, state.per)
+    if group.id in (facts.images or {}):
+        return image
+    return facts.image_names.get(state.name, {}).get(group.id) or image
 
 
 def named_images(

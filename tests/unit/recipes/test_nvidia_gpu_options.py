@@ -5,14 +5,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 import yaml
 
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.render import (
+    check_recipe,
+)
 from ansible_collections.hardware.enablement.tests.unit.recipes.conftest import (
     GROUPS,
     TOOLKIT,
+    Rendering,
     group_of,
 )
 from ansible_collections.hardware.enablement.tests.unit.recipes.looking import (
@@ -231,6 +236,49 @@ def test_without_subscription_and_with_an_image_for_one_kernel_nothing_of_it_is_
     for options in ({"driver_subscription": False}, {"driver_precompiled": True}):
         without = pod_spec(nvidia_gpu(groups=rhel, **options), "nvidia-driver-rhel")
         assert "/etc/pki/entitlement" not in host_paths(without).values()
+
+
+@pytest.mark.parametrize(
+    ("tag", "given", "compiles"),
+    [
+        ("595.91.07-{os}", {}, True),
+        ("595-{kernel}-{os}", {}, False),
+        # Whoever names an image says by driver_precompiled what it is.
+        ("", {"driver_precompiled": True}, False),
+        ("", {"driver_precompiled": False}, True),
+    ],
+)
+@pytest.mark.parametrize(("os_id", "version"), [("rhel", "9.6"), ("rhcos", "4.19")])
+def test_the_image_that_won_says_whether_it_compiles(
+    nvidia_gpu: Any, os_id: str, version: str, tag: str, given: dict[str, Any], compiles: bool
+) -> None:
+    kernel, build = "5.14.0-570.12.1.el9_6.x86_64", "9.6.20250805-0"
+    group = group_of("red", kernel, os_id=os_id, os_version=version, os_build=build)
+    options = {"driver_precompiled": True, "driver_lookup": True, **given}
+    if not tag:
+        options["driver_images"] = {kernel: "registry.example/driver:1"}
+    rendering = nvidia_gpu(
+        "openshift" if os_id == "rhcos" else "kubernetes",
+        groups=(group,),
+        cluster={"openshift_version": "4.19.7"},
+        driver_toolkits={build: "registry.example/driver-toolkit:1"},
+        **options,
+    )
+    pinned = f"nvcr.io/nvidia/driver@sha256:{'0' * 64}"
+    tag = tag.format(kernel=kernel, os=f"{os_id}{version}")
+    name = f"nvcr.io/nvidia/driver:{tag}" if tag else "registry.example/driver:1"
+    facts = replace(
+        rendering.facts,
+        resolved={"driver_container": {"red": pinned}},
+        image_names={"driver_container": {"red": name}},
+    )
+    states = check_recipe(rendering.recipe, facts)
+    spec = pod_spec(Rendering(rendering.recipe, facts, states), "nvidia-driver-red")
+    assert container(spec, "driver")["image"] == pinned
+    paths = host_paths(spec).values()
+    others = [each["name"] for each in spec["containers"]]
+    assert ("driver-toolkit" in others) == (compiles and os_id == "rhcos")
+    assert ("/etc/pki/entitlement" in paths) == (compiles and os_id == "rhel")
 
 
 def test_behind_the_proxy_of_openshift(nvidia_gpu: Any) -> None:

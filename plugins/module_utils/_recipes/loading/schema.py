@@ -51,6 +51,7 @@ RESERVED_STATES = (
     "arch",
     "group",
     "image",
+    "image_name",
     "node",
     "instance",
     "runtime",

@@ -61,6 +61,8 @@ class RenderFacts:
     - images: id of a group -> image reference given by the user, used instead of the recipe's
     - resolved: what was looked up or built: state -> id of the state's own group -> reference (""
       for none); None while recipes are only checked
+    - image_names: of what was looked up: state -> id of the state's own group -> the reference by
+      which it was
     - driver_toolkits: build of RHCOS -> image
     - taints: what the pods have to tolerate
     - runtime: facts that only files in another format ask for
@@ -74,6 +76,7 @@ class RenderFacts:
     cluster: Mapping[str, Any] = field(default_factory=lambda: {"platform": "kubernetes"})
     images: Mapping[str, str] | None = None
     resolved: Mapping[str, Mapping[str, str]] | None = None
+    image_names: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     coarse: Callable[[NodeGroup, Sequence[str]], NodeGroup] = itself
     pool_options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     driver_toolkits: Mapping[str, str] = field(default_factory=dict)

@@ -61,7 +61,7 @@ def with_images(
         )
         for state in states
     }
-    return replace(facts, resolved=found), missing
+    return replace(facts, resolved=found, image_names=image_entries.names(entries)), missing
 
 
 def _missing(

@@ -133,6 +133,7 @@ def _images() -> Obj:
         group=_text("Name of the group."),
         kernel=_text("The kernel as the kubelet reports it."),
         image=_text("Reference with digest; empty for none."),
+        name=_text("The reference by which it was looked up."),
         inputs=_text("Hash of what it was built from; empty for one that was found."),
         problem=_text("Why there is none, or no newer one."),
         failed=_text(

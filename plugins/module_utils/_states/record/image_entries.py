@@ -4,8 +4,8 @@
 """The images of groups of nodes, as the record remembers them (status.images), so that everybody
 renders the same. Pure.
 
-An entry: {state, group (its id), kernel (raw), image (pinned reference, "" for none), inputs (hash
-of what it was built from, "" for a prebuilt one; without an image, of the images that were not
+An entry: {state, group (its id), kernel (raw), image (pinned reference, "" for none), name (the
+reference by which it was looked up), inputs (hash of what it was built from, "" for a prebuilt one; without an image, of the images that were not
 there, so that the recipe itself builds them in the cluster), problem (why there is none, or no newer one),
 failed (key of a build that failed, "" for none; then also phase, reason, attempts, retry)}.
 """
@@ -22,7 +22,7 @@ from ..._json import Obj, part
 _FAILURE = ("phase", "reason", "attempts", "retry")
 # The source of a row whose image the recipe's own objects build.
 BY_RECIPE = "by the recipe"
-_KEYS = ("state", "group", "kernel", "image", "inputs", "problem", "failed")
+_KEYS = ("state", "group", "kernel", "image", "name", "inputs", "problem", "failed")
 
 
 def read(record: Mapping[str, Any] | None) -> list[Obj]:
@@ -70,9 +70,19 @@ def _says_something(row: Mapping[str, Any]) -> bool:
 
 def references(entries: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, str]]:
     """state -> id of a group of nodes -> image, "" where a group has none."""
+    return _texts(entries, "image")
+
+
+def names(entries: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, str]]:
+    """state -> id of a group of nodes -> the reference by which its image was looked up, "" where that
+    is not known."""
+    return _texts(entries, "name")
+
+
+def _texts(entries: Sequence[Mapping[str, Any]], key: str) -> dict[str, dict[str, str]]:
     found: dict[str, dict[str, str]] = {}
     for entry in entries:
-        found.setdefault(entry["state"], {})[entry["group"]] = entry["image"]
+        found.setdefault(entry["state"], {})[entry["group"]] = str(entry.get(key, ""))
     return found
 
 

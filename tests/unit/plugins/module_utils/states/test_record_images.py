@@ -16,6 +16,7 @@ BEFORE: dict[str, Any] = {
     "group": "a",
     "kernel": "6.1.0",
     "image": "registry.example/driver@sha256:1",
+    "name": "registry.example/driver:precompiled",
     "inputs": "11",
     "problem": "",
     "failed": "",
@@ -28,10 +29,18 @@ def row(**changes: Any) -> dict[str, Any]:
 
 
 def test_what_is_found_replaces_what_was_known() -> None:
-    found = row(image="registry.example/driver@sha256:2", inputs="22")
-    assert image_entries.merge(RECORD, [found], {"a"}) == [
-        {**BEFORE, "image": found["image"], "inputs": "22"}
-    ]
+    other = {
+        "image": "registry.example/driver@sha256:2",
+        "name": "registry.example/driver:compiling",
+        "inputs": "22",
+    }
+    assert image_entries.merge(RECORD, [row(**other)], {"a"}) == [{**BEFORE, **other}]
+
+
+def test_a_record_of_before_does_not_say_which_image_was_looked_up() -> None:
+    entries = [{key: value for key, value in BEFORE.items() if key != "name"}]
+    assert image_entries.names(entries) == {"driver_container": {"a": ""}}
+    assert image_entries.names([BEFORE]) == {"driver_container": {"a": BEFORE["name"]}}
 
 
 def test_a_registry_that_was_not_reached_changes_nothing() -> None:
