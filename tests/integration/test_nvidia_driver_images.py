@@ -91,6 +91,7 @@ def the_possible_kernels_go_all_the_way_and_the_impossible_one_is_explained(
         **gpus.drivers(),
         THIRD: "",
     }
+    assert gpus.record()[OLD]["name"] == f"{host}/nvidia/driver:595-{OLD}-ubuntu24.04"
     # No pod of any state is on the node without a driver.
     assert {node for node, _state in sight.pods(gpus.cluster)} == NODES - {"third-1"}
     assert gpus.gpus()["third-1"] == {"": "driver_container.failed"}
