@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from .._cluster.api_client.client import Client
 from .._cluster.api_objects.controller_references import is_made_by
-from .._cluster.api_objects.objects import ObjectKey, updates_on_delete
+from .._cluster.api_objects.objects import ObjectKey, has_driver_of, updates_on_delete
 from .._json import Obj
 from .._proofs.snapshot import ClusterSnapshot
 from .._states.validation.phases import StatePlan
@@ -119,7 +119,9 @@ class DriverPods:
                     metadata = pod["metadata"]
                     key = ObjectKey("v1", "Pod", metadata["namespace"], metadata["name"])
                     fails = not is_ready(pod) and crashed_container(pod) is not None
-                    why = self._why(uid, pod)
+                    # One that does not come up may need what else has changed.
+                    same = has_driver_of(pod, daemonset) and not fails
+                    why = "" if same else self._why(uid, pod)
                     made = str(metadata.get("creationTimestamp") or "")
                     ends = deletion_cause(pod).why
                     found.append(DriverPod(state, key, metadata["uid"], why, fails, made, ends))

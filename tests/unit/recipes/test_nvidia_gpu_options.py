@@ -227,6 +227,19 @@ def test_whatever_changes_what_is_installed_installs_it_anew(nvidia_gpu: Any) ->
     assert len(set().union(*same, *other)) == 4
 
 
+def test_a_proxy_or_a_version_of_the_cluster_is_no_other_driver(nvidia_gpu: Any) -> None:
+    def made(version: str, proxy: str) -> tuple[Obj, str]:
+        cluster = {"openshift_version": version, "proxy": {"http": proxy, "https": "", "no": ""}}
+        rendering = nvidia_gpu("openshift", groups=GROUPS[:1], cluster=cluster)
+        (driver,) = rendering.objects("DaemonSet", "driver")
+        template: Obj = driver["spec"]["template"]
+        return template, template["metadata"]["annotations"]["hardware-enablement.io/driver"]
+
+    before, after = made("4.19.7", "http://a.test"), made("4.20.1", "http://b.test")
+    assert before[0] != after[0]
+    assert before[1] == after[1]
+
+
 def test_without_subscription_and_with_an_image_for_one_kernel_nothing_of_it_is_mounted(
     nvidia_gpu: Any,
 ) -> None:

@@ -27,6 +27,10 @@ VALIDATOR_LABEL = f"{DOMAIN}/validator"
 # that go when it is their node's turn; its value is the recipe.
 TAKEN_OVER_LABEL = f"{DOMAIN}/taken-over"
 
+# On the pods of a DaemonSet that are replaced on request only (OnDelete): what their driver is. While a
+# pod has that of the template, what else has changed there is no reason to exchange the driver.
+DRIVER_ANNOTATION = f"{DOMAIN}/driver"
+
 # On a namespace that enabling had made and that disabling has left, for what others have in it; its
 # value is the special resource.
 KEPT_ANNOTATION = f"{DOMAIN}/kept"

@@ -13,7 +13,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ..._json import Obj
+from ..._json import Obj, part
+from .labels import DRIVER_ANNOTATION
 
 # Written by the API server or by controllers, and no part of what anybody asked for.
 _SERVER_METADATA = frozenset(
@@ -88,6 +89,14 @@ def updates_on_delete(daemonset: Mapping[str, Any]) -> bool:
     of drivers do."""
     strategy: Mapping[str, Any] = (daemonset.get("spec") or {}).get("updateStrategy") or {}
     return strategy.get("type") == "OnDelete"
+
+
+def has_driver_of(pod: Mapping[str, Any], daemonset: Mapping[str, Any]) -> bool:
+    """Whether a pod says by its annotation that its driver is the one of the DaemonSet's template,
+    whatever else differs between them."""
+    template: Mapping[str, Any] = part(daemonset, "spec", "template", "metadata", "annotations")
+    wanted = template.get(DRIVER_ANNOTATION)
+    return bool(wanted) and part(pod, "metadata", "annotations").get(DRIVER_ANNOTATION) == wanted
 
 
 def redact(obj: Mapping[str, Any]) -> Obj:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from ..._cluster.api_objects.controller_references import is_made_by
 from ..._cluster.api_objects.labels import DOMAIN
-from ..._cluster.api_objects.objects import ObjectKey, updates_on_delete
+from ..._cluster.api_objects.objects import ObjectKey, has_driver_of, updates_on_delete
 from ..._json import Obj, part
 from ..._nodes.facts import NodeFacts
 from ..._nodes.node_affinity import NodeAffinity
@@ -288,7 +288,8 @@ def _is_being_replaced(observation: Observation[RolloutSettings], pod: Obj, daem
 
 
 def _is_current(observation: Observation[RolloutSettings], pod: Obj, daemonset: Obj) -> bool | None:
-    """Whether a pod runs its DaemonSet's newest template; None until that has been found out.
+    """Whether a pod runs its DaemonSet's newest template, or the same driver where that is what it
+    is replaced for; None until that has been found out.
 
     The number of the template says so at once. After a change back to an earlier template the
     numbers differ, and the hash of the newest revision has to be compared
@@ -296,6 +297,8 @@ def _is_current(observation: Observation[RolloutSettings], pod: Obj, daemonset: 
     says, does not help: it may have been told of later than this pod, which is gone then.
     """
     metadata, labels = daemonset["metadata"], part(pod["metadata"], "labels")
+    if updates_on_delete(daemonset) and has_driver_of(pod, daemonset):
+        return True
     number = part(metadata, "annotations").get("deprecated.daemonset.template.generation")
     if number is None or labels.get("pod-template-generation") in (None, number):
         return True

@@ -12,6 +12,7 @@ from dataclasses import replace
 import pytest
 
 from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_objects.labels import (
+    DRIVER_ANNOTATION,
     summary_label,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_objects.objects import (
@@ -625,6 +626,25 @@ def test_a_crash_of_the_version_before_counts_only_where_nobody_replaces_it(
     rig.snapshot.put_workload(world.daemonset("driver", template_generation=2))
     rig.snapshot.put_pod({**crashing, "metadata": world.pod("driver", generation=2)["metadata"]})
     assert rig.observation(60)["driver"].phase is Phase.FAILED
+
+
+@pytest.mark.parametrize(
+    ("runs", "deployed", "pending"),
+    [("595", "595", False), ("580", "595", True), ("", "595", True), ("", "", True)],
+)
+def test_what_else_changes_in_a_template_is_no_other_driver(
+    runs: str, deployed: str, pending: bool
+) -> None:
+    rig = Rig(world.plan("driver"))
+    daemonset = world.daemonset("driver", template_generation=2, strategy="OnDelete")
+    annotations = {DRIVER_ANNOTATION: deployed} if deployed else {}
+    daemonset["spec"]["template"] = {"metadata": {"annotations": annotations}}
+    rig.snapshot.put_workload(daemonset)
+    pod = world.pod("driver", generation=1)
+    pod["metadata"]["annotations"] = {DRIVER_ANNOTATION: runs} if runs else {}
+    rig.snapshot.put_pod(pod)
+    found = rig.observation()["driver"]
+    assert (found.phase, found.restart_pending) == (Phase.READY, pending)
 
 
 def test_a_crash_of_a_proven_state_degrades() -> None:

@@ -10,6 +10,9 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_objects.labels import (
+    DRIVER_ANNOTATION,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils._nodes.upgrade_marks import (
     DONE,
     REMEDY,
@@ -242,6 +245,21 @@ def test_a_pod_is_a_driver_s_where_that_one_s_daemonset_owns_it(fake: FakeServer
     (pod,) = fleet.snapshot.pods_of("n1", "driver")
     pod["metadata"]["ownerReferences"] = [{"uid": "uid-of-another", "controller": True}]
     assert seen(fleet).drivers.pods("n1") == []
+
+
+def test_a_driver_that_works_is_not_exchanged_for_what_is_no_driver(fake: FakeServer) -> None:
+    fleet = Fleet(fake, 1)
+    daemonset = next(each for key, each in fleet.snapshot.workloads.items() if key.name == "driver")
+    daemonset["spec"]["template"] = {"metadata": {"annotations": {DRIVER_ANNOTATION: "595"}}}
+    (pod,) = fleet.snapshot.pods_of("n1", "driver")
+    drivers = seen(fleet).drivers
+    assert [each.why for each in drivers.outdated("n1")] == ["image driver v1 -> v2"]
+    pod["metadata"]["annotations"] = {DRIVER_ANNOTATION: "595"}
+    assert drivers.outdated("n1") == []
+    # What has changed beside it may be what it lacks.
+    pod["status"]["conditions"] = []
+    pod["status"]["containerStatuses"][0]["state"] = {"waiting": {"reason": "CrashLoopBackOff"}}
+    assert len(drivers.outdated("n1")) == 1
 
 
 def test_a_driver_that_its_daemonset_restarts_is_not_ours_to_restart(fake: FakeServer) -> None:
