@@ -5,9 +5,10 @@
 renders the same. Pure.
 
 An entry: {state, group (its id), kernel (raw), image (pinned reference, "" for none), name (the
-reference by which it was looked up), inputs (hash of what it was built from, "" for a prebuilt one; without an image, of the images that were not
-there, so that the recipe itself builds them in the cluster), problem (why there is none, or no newer one),
-failed (key of a build that failed, "" for none; then also phase, reason, attempts, retry)}.
+reference by which it was looked up), inputs (hash of what it was built from, "" for a prebuilt one;
+without an image, of the images that were not there, so that the recipe itself builds them in the
+cluster), problem (why there is none, or no newer one), failed (key of a build that failed, "" for
+none; then also phase, reason, attempts, retry)}.
 """
 
 from __future__ import annotations
