@@ -227,6 +227,18 @@ def test_whatever_changes_what_is_installed_installs_it_anew(nvidia_gpu: Any) ->
     assert len(set().union(*same, *other)) == 4
 
 
+@pytest.mark.parametrize("root", ["/", "/home/kubernetes/bin/nvidia"])
+def test_the_host_s_own_driver_makes_its_device_nodes_after_a_boot(
+    nvidia_gpu: Any, root: str
+) -> None:
+    spec = pod_spec(nvidia_gpu(driver_enabled=False, driver_install_dir=root), TOOLKIT)
+    (waiting,) = spec["initContainers"]
+    assert "until chroot /host nvidia-smi -L; do" in waiting["args"][0]
+    assert env_of(waiting).get("LD_LIBRARY_PATH") == (None if root == "/" else f"{root}/lib64")
+    (deployed,) = pod_spec(nvidia_gpu(), TOOLKIT)["initContainers"]
+    assert "privileged" not in deployed["securityContext"]
+
+
 def test_a_proxy_or_a_version_of_the_cluster_is_no_other_driver(nvidia_gpu: Any) -> None:
     def made(version: str, proxy: str) -> tuple[Obj, str]:
         cluster = {"openshift_version": version, "proxy": {"http": proxy, "https": "", "no": ""}}
