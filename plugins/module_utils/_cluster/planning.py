@@ -202,7 +202,7 @@ class _Planner:
             return self._plan_what_lacks(obj, key, error)
         except Forbidden as error:
             if any("terminat" in cause for cause in error.causes):
-                raise self._in_going_namespace(key, error) from error
+                raise self._in_going_namespace(key, error) from None
             return self._predict(obj, key, error)
         except Invalid as error:
             if unknown_in(error.causes):

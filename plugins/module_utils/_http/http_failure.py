@@ -166,6 +166,6 @@ def root_of(causes: Sequence[BaseException]) -> str:
         if isinstance(cause, OSError) and cause.strerror:
             return cause.strerror
         # What a proxy answered to CONNECT (http.client).
-        if type(cause) is OSError and cause.args:
+        if cause.__class__ is OSError and cause.args:
             return str(cause)
     return type(causes[-1]).__name__

@@ -113,9 +113,10 @@ def test_what_is_usual_is_as_it_was() -> None:
         if depth and random.random() < 0.6:
             count = random.randrange(5)
             if random.random() < 0.5:
-                return [value(depth - 1) for _ in range(count)]
+                return [value(depth - 1) for _each in range(count)]
             return {
-                random.choice(texts) * random.randrange(3): value(depth - 1) for _ in range(count)
+                random.choice(texts) * random.randrange(3): value(depth - 1)
+                for _each in range(count)
             }
         return random.choice([None, True, 0, -12, 1.5, 2**63, "".join(random.choices(texts, k=9))])
 
