@@ -145,7 +145,6 @@ class Desired:
             lambda: {
                 key_of(item.manifest) for state in self.rendered.values() for item in state.objects
             },
-            self.prepared.applyset_id,
             lambda: [NodeFacts.from_object(node) for node in self.nodes],
             adopt,
         )

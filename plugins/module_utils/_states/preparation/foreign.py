@@ -42,12 +42,11 @@ RIGHTS = (Right("apps", ("daemonsets",), ("list",), CLUSTER, read_only=("list",)
 
 @dataclass(frozen=True)
 class RivalContext:
-    """Whom a recipe shares a cluster with. own: its own objects, which it makes or takes over, and
-    the label of what it has made (an ApplySet's id). nodes: gives the nodes that have the hardware.
-    adopt: who only looks like a rival by what it does may stay, by a person's word."""
+    """Whom a recipe shares a cluster with. own: the objects that it makes or takes over. nodes: gives
+    the nodes that have the hardware. adopt: who only looks like a rival by what it does may stay, by a
+    person's word."""
 
     own: Callable[[], Collection[ObjectKey]]
-    applyset_id: str
     nodes: Callable[[], Sequence[NodeFacts]]
     adopt: bool
 
@@ -96,8 +95,7 @@ def _running(client: Client, recipe: Recipe, rival: Rival, beside: RivalContext)
     return [
         f"{key_of(obj)}, which writes to {written} of the nodes"
         for obj, written in found
-        if not _is_of_recipe(obj, recipe, own, beside.applyset_id)
-        and any(_may_run(obj, node) for node in nodes)
+        if not _is_of_ours(obj, recipe, own) and any(_may_run(obj, node) for node in nodes)
     ]
 
 
@@ -108,11 +106,10 @@ def _writing(objects: Iterable[Obj], rival: Rival) -> list[tuple[Obj, str]]:
     return [(obj, " and ".join(sorted(written))) for obj, written in found if written]
 
 
-def _is_of_recipe(obj: Obj, recipe: Recipe, own: Collection[ObjectKey], applyset: str) -> bool:
-    """Whether an object is the recipe's, made or to be taken over, or goes with a rival of its
-    own."""
-    labelled = part(obj["metadata"], "labels").get(PART_OF_LABEL) == applyset
-    return labelled or key_of(obj) in own or _is_owned_by_rival(obj, recipe)
+def _is_of_ours(obj: Obj, recipe: Recipe, own: Collection[ObjectKey]) -> bool:
+    """Whether an object is the recipe's, made or to be taken over, or of another special resource,
+    which is refused where they share nodes; or goes with a rival of the recipe's."""
+    return _is_of_a_record(obj) or key_of(obj) in own or _is_owned_by_rival(obj, recipe)
 
 
 def _is_owned_by_rival(obj: Obj, recipe: Recipe) -> bool:

@@ -188,9 +188,7 @@ def refused(
     cluster = ScriptedCluster(fake)
     cluster.put("daemonsets", found)
     recipe = SimpleNamespace(name="toy", rivals=(OPERATORS, WRITES))
-    beside = foreign.RivalContext(
-        lambda: {key_of(own)} if own else set(), RECORDS_OWN, lambda: NODES, adopt
-    )
+    beside = foreign.RivalContext(lambda: {key_of(own)} if own else set(), lambda: NODES, adopt)
     options = {"driver_enabled": enabled}
     try:
         foreign.refuse_rivals(fake.client(), cast(Recipe, recipe), options, beside)
@@ -225,10 +223,12 @@ def test_a_driver_without_the_custom_resource_of_an_operator_is_refused_by_what_
     [
         mounted_readonly(),
         elsewhere(),
-        driver(labels={PART_OF_LABEL: RECORDS_OWN}),
+        driver(labels={PART_OF_LABEL: RECORDS_OWN, RECIPE_LABEL: "toy"}),
+        # Another special resource on the same nodes is refused otherwise.
+        driver(labels={PART_OF_LABEL: applyset_id("b", "", KIND, GROUP), RECIPE_LABEL: "b"}),
         owned_by("acme.io/v1", "Policy"),
     ],
-    ids=["only reads", "on other nodes", "ours", "told by its custom resource"],
+    ids=["only reads", "on other nodes", "ours", "another of ours", "told by its custom resource"],
 )
 def test_what_does_not_write_there_or_is_known_is_no_rival(fake: FakeServer, found: Obj) -> None:
     assert refused(fake, found) == ""
