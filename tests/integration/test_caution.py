@@ -457,7 +457,13 @@ def test_a_namespace_that_an_api_that_is_down_holds_says_so_and_goes_by_the_advi
     }
     apply(cluster, metrics)
     log, advice = runner.folder / "disable.log", "mend or delete APIService v1beta1.metrics.k8s.io"
-    run = runner.start("disable", hardware_enablement_recipe="nvidia-gpu")
+    everything = {
+        "hardware_enablement_recipe": "nvidia-gpu",
+        "hardware_enablement_delete_others": True,
+    }
+    kept = runner.play("disable", "--check", hardware_enablement_recipe="nvidia-gpu").output
+    assert "the API of metrics.k8s.io/v1beta1 does not answer" in kept
+    run = runner.start("disable", **everything)
     try:
         wait_until(
             lambda: "waits until Namespace nvidia-gpu is gone: Disc" in log.read_text(),
