@@ -23,6 +23,7 @@ DOCS = Path(__file__).resolve().parents[1]
 ROLES = DOCS.parent / "roles"
 SCHEMA = DOCS / "recipes" / "recipe.schema.json"
 MAKERS = {
+    "alerts": tables.alerts,
     "builders": tables.builders,
     "controller-taints": tables.controller_taints,
     "events": tables.events,
@@ -32,6 +33,7 @@ MAKERS = {
     "proofs-by-node": tables.proofs_by_node,
     "proof-settings": tables.settings,
     "reasons": tables.reasons,
+    "record-metrics": tables.record_metrics,
     "rmd-settings": tables.rmd_settings,
     "standard-options": tables.standard_options,
     "state-roles": tables.state_roles,

@@ -1,7 +1,8 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The CustomResourceDefinitions that an admin may apply before a run does."""
+"""What an admin applies and the code knows: CustomResourceDefinitions, and what gives metrics of the
+record."""
 
 from __future__ import annotations
 
@@ -13,9 +14,12 @@ from ansible_collections.hardware.enablement.plugins.module_utils._rmd.objects.o
     all_definitions,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._states.record import crd
+from docs.reference import metrics
 
 MADE = {
     "crd.yaml": crd.definition,
+    "kube-state-metrics.yaml": metrics.configuration,
+    "kube-state-metrics-rbac.yaml": metrics.role,
     "rmd-crds.yaml": lambda: {"apiVersion": "v1", "kind": "List", "items": all_definitions()},
 }
 

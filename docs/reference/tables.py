@@ -46,9 +46,12 @@ from ansible_collections.hardware.enablement.plugins.module_utils._rmd.workloads
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._schema.shapes import Key, Record
 from ansible_collections.hardware.enablement.plugins.module_utils._verdicts.reasons import WAIT
+from docs.reference.metrics import METRICS
 from tests.mutations.rules import load as load_rules
 
-RULEBOOK = Path(__file__).parents[2] / "extensions" / "eda" / "rulebooks" / "cluster_events.yml"
+REPO = Path(__file__).parents[2]
+RULEBOOK = REPO / "extensions" / "eda" / "rulebooks" / "cluster_events.yml"
+ALERTS = REPO / "manifests" / "alerts.yaml"
 
 
 def proofs() -> list[str]:
@@ -180,6 +183,26 @@ def standard_options() -> list[str]:
 def promises() -> list[str]:
     """What the unit tests are proven to hold, by what it is about."""
     return _table(("about", "promise"), [(rule.area, rule.promise) for rule in load_rules()])
+
+
+def record_metrics() -> list[str]:
+    """What kube-state-metrics makes of the record."""
+    rows = [
+        (f"`{each.full_name}`", ", ".join(f"`{name}`" for name in each.label_names), each.text)
+        for each in METRICS
+    ]
+    return _table(("metric", "labels", "what it is"), rows)
+
+
+def alerts() -> list[str]:
+    """The shipped alerts about the record: when each fires, and what to do then."""
+    groups = yaml.safe_load(ALERTS.read_text(encoding="utf-8"))["spec"]["groups"]
+    rows = [
+        (f"`{rule['alert']}`", rule["labels"]["severity"], rule["annotations"]["description"])
+        for group in groups
+        for rule in group["rules"]
+    ]
+    return _table(("alert", "severity", "what it means, and what to do"), rows)
 
 
 def _flat(keys: Mapping[str, Key], prefix: str = "") -> Iterable[tuple[str, Key]]:

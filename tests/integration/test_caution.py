@@ -7,18 +7,25 @@ restarted."""
 from __future__ import annotations
 
 import json
+import os
+import re
+import shutil
 import signal
+import subprocess
 import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+import requests
 
 from tests.cluster import Cluster, processes
+from tests.cluster.ports import free_ports
 from tests.cluster.simulation.faults import clear_faults, set_fault
 from tests.integration import sight
 from tests.integration.conftest import grant
-from tests.integration.plays import Played, Runner
+from tests.integration.plays import REPO, Played, Runner
 from tests.integration.waiting import wait_until
 
 pytestmark = pytest.mark.faults
@@ -375,6 +382,101 @@ def test_what_others_make_of_what_is_deployed_is_told_with_who_and_put_back(
     runner.play("enable_gpu").unchanged()
     events = cluster.kubectl("get", "events", "-A", "--field-selector=reason=HardwareDrifted")
     assert "managed-by, flux)" in events
+
+
+Series = dict[tuple[str, frozenset[str]], float]
+RECORD_METRIC = re.compile(
+    r"^hardware_enablement_special_resource_(\w+)\{(.*)\} (\S+)$", re.MULTILINE
+)
+
+
+@pytest.fixture
+def metrics(cluster: Cluster, tmp_path: Path) -> Iterator[Callable[[], Series]]:
+    """The series that kube-state-metrics has of records, with what is shipped for it and no other
+    right: by name without prefix and by label=value, but for the labels that all have."""
+    program = shutil.which("kube-state-metrics", path=os.environ.get("HE_BIN", ""))
+    if not program:
+        pytest.skip("no folder of HE_BIN has kube-state-metrics")
+    cluster.kubectl("apply", "-f", str(REPO / "manifests" / "kube-state-metrics-rbac.yaml"))
+    grant(cluster, "metrics", "hardware-enablement-metrics")
+    port, telemetry_port = free_ports(2)
+    arguments = {
+        "kubeconfig": cluster.kubeconfig_for("metrics"),
+        "custom-resource-state-config-file": REPO / "manifests" / "kube-state-metrics.yaml",
+        "custom-resource-state-only": "true",
+        "host": "127.0.0.1",
+        "port": port,
+        "telemetry-host": "127.0.0.1",
+        "telemetry-port": telemetry_port,
+    }
+
+    def read() -> Series:
+        try:
+            text = requests.get(f"http://127.0.0.1:{port}/metrics", timeout=5).text
+        except requests.ConnectionError:
+            return {}
+        return {
+            (name, _own_labels(labels)): float(value)
+            for name, labels, value in RECORD_METRIC.findall(text)
+        }
+
+    with (tmp_path / "kube-state-metrics.log").open("w") as log:
+        command = [program, *(f"--{name}={value}" for name, value in arguments.items())]
+        server = subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT)
+    try:
+        yield read
+    finally:
+        server.terminate()
+        server.wait(timeout=30)
+
+
+def _own_labels(text: str) -> frozenset[str]:
+    labels = dict(re.findall(r'(\w+)="([^"]*)"', text))
+    assert labels.pop("name") == "nvidia-gpu"
+    return frozenset(
+        f"{name}={value}"
+        for name, value in labels.items()
+        if not name.startswith("customresource_")
+    )
+
+
+@pytest.mark.usefixtures("enabled")
+def test_the_record_is_metrics_of_kube_state_metrics(
+    cluster: Cluster, runner: Runner, metrics: Callable[[], Series]
+) -> None:
+    none: frozenset[str] = frozenset()
+    cluster.kubectl("delete", "configmap", "-n", sight.NAMESPACE, "nvidia-gpu-dashboard")
+    runner.play("enable_gpu").check()
+    record = sight.record(cluster)
+    seen = sight.seconds(record["drift"]["seen"])
+    wait_until(
+        lambda: metrics().get(("drift_seen_timestamp_seconds", none)) == seen,
+        "the drift is served",
+        instead=metrics,
+    )
+    found = metrics()
+    assert found["drifted_objects", none] == 1
+    assert found["last_run_timestamp_seconds", none] == sight.seconds(record["lastChecked"])
+    assert found["nodes", none] == found["nodes_ready", none] == len(GPU_NODES)
+    assert found["nodes_restart_pending", none] == 0
+    phases = {labels: value for (name, labels), value in found.items() if name == "phase"}
+    assert [labels for labels, value in phases.items() if value] == [{"phase=ready"}]
+    assert len(phases) > 1
+    for state in record["states"]:
+        labels = frozenset({f"state={state['name']}"})
+        assert found["state_nodes", labels] == state["total"]
+        assert found["state_nodes_ready", labels] == state["ready"]
+    (info,) = [labels for name, labels in found if name == "info"]
+    assert {"recipe=nvidia-gpu", f"driver={record['versions']['driver']}"} < info
+
+    cluster.set_ready(NODE, ready=False)
+    runner.play("enable_gpu", hardware_enablement_failure_grace=3).check()
+    cause = frozenset({"state=driver", "phase=unknown", "reason=NodeNotReady"})
+    wait_until(lambda: metrics().get(("cause_nodes", cause)) == 1, "the cause", instead=metrics)
+    assert metrics()["phase", frozenset({"phase=unknown"})] == 1
+    cluster.set_ready(NODE, ready=True)
+    runner.play("enable_gpu").check()
+    wait_until(lambda: ("cause_nodes", cause) not in metrics(), "no cause", instead=metrics)
 
 
 @pytest.mark.usefixtures("enabled")

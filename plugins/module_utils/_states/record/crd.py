@@ -150,9 +150,9 @@ def _images() -> Obj:
 
 def _upgrades() -> Obj:
     upgrade = object_of(
-        "A node whose driver is exchanged, or could not be.",
+        "A node whose driver is exchanged, or could not be, or that a remedy is tried on.",
         node=_text("Name of the node."),
-        phase=_text("upgrading or quarantined."),
+        phase=_text("upgrading, remedy or quarantined."),
         since=_SINCE,
         message=_text("What it waits for, or why it failed."),
     )
@@ -214,6 +214,9 @@ def _status() -> Obj:
             "Nodes with the hardware.",
             total=_number("Nodes that the recipe's selector matches."),
             ready=_number("Nodes on which every state is proven."),
+            restartsPending=_number(
+                "Nodes on which pods still run the version before, until the playbook upgrade."
+            ),
             summary=_text("ready/total."),
         ),
         kernels=described(list_of(TEXT), "The kernels that these nodes run."),

@@ -40,6 +40,10 @@ _CONDITIONS = {
 }
 
 
+# Every phase of the whole.
+PHASES = tuple(_CONDITIONS)
+
+
 def make_status(
     report: Mapping[str, Any],
     before: Mapping[str, Any],
@@ -62,6 +66,7 @@ def make_status(
         "nodes": {
             "total": report["nodes_total"],
             "ready": report["nodes_ready"],
+            "restartsPending": len(report["restarts_pending"]),
             "summary": f"{report['nodes_ready']}/{report['nodes_total']}",
         },
         "kernels": list(report["kernels"]),

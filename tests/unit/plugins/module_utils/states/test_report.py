@@ -149,6 +149,13 @@ def test_a_node_that_starts_is_not_ready_and_no_trouble_where_it_was_proven(prov
     )
 
 
+def test_the_record_says_on_how_many_nodes_a_restart_is_pending() -> None:
+    assert make_status(report(), {}, 1, timestamp(NOW))["nodes"]["restartsPending"] == 0
+    waits = Result("driver", Phase.READY, since=NOW, final=True, restart_pending=True)
+    found = make_status(report(waits), {}, 1, timestamp(NOW))["nodes"]
+    assert (found["ready"], found["restartsPending"]) == (2, 1)
+
+
 def test_no_nodes_is_a_result_of_its_own() -> None:
     found = summarize(PLANS, {}, [], {}, all_nodes=False)
     assert (found["phase"], found["ready"], found["acceptable"]) == ("empty", False, True)
