@@ -126,7 +126,7 @@ causes:
 drift:
   description: >-
     In check mode without O(wait) what others have done to what is deployed; of a run what it has put back. C(drift) is
-    missing, changed or extended.
+    missing, changed or extended; C(put_back) says whether a run has put it back, or would in check mode.
   type: list
   elements: dict
   returned: always
@@ -137,6 +137,7 @@ drift:
       fields: ["spec.template.spec.containers[exporter].image"]
       by: flux
       since: "2026-11-20T10:00:00Z"
+      put_back: false
       todo: run the playbook that enables it, which puts back what is missing and what it had set
 problems:
   description: What is not ready for a reason of its own, the worst and longest first, and what to do about it.

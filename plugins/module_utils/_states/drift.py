@@ -52,7 +52,7 @@ def is_comparable(prepared: Prepared) -> bool:
 
 def find_drift(desired: Desired) -> list[Obj]:
     """A row for each object that is not as it was deployed: {object, state, drift (changed, missing,
-    extended), fields, by, since, todo}. Reads each kind once, and what is not found by our labels by
+    extended), fields, by, since, put_back, todo}. Reads each kind once, and what is not found by our labels by
     its name. Raises EnablementError."""
     if not is_comparable(desired.prepared):
         return []
@@ -77,7 +77,9 @@ def drift_in(desired: Desired, changes: Sequence[Change]) -> list[Obj]:
         if change.key in wanted and not change.theirs
     )
     return [
-        {**row, "todo": "this run puts it back"} for row in rows if row and row["drift"] != EXTENDED
+        {**row, "put_back": True, "todo": "this run puts it back"}
+        for row in rows
+        if row and row["drift"] != EXTENDED
     ]
 
 
@@ -164,6 +166,7 @@ def _make_row(key: ObjectKey, state: str, what: str, drift: Drift, todo: str) ->
         "fields": list(drift.fields),
         "by": drift.by,
         "since": drift.since,
+        "put_back": False,
         "todo": todo,
     }
 

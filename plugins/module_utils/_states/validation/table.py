@@ -18,7 +18,6 @@ _NO_FAILURE = frozenset({"NodeStarts", "NodeLeaves", "StillLeaving"})
 NAMED = 3
 
 _GOES_ON = "  -> a run of the playbook {} goes on with it: start one, unless one is under way"
-_DRIFT_MARKS = {"extended": "~"}
 
 Seconds = Callable[[str], Optional[float]]
 Age = Callable[[str], float]
@@ -104,16 +103,16 @@ def _unwanted(rows: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def _drift(rows: Sequence[Mapping[str, Any]], age: Age) -> list[str]:
-    """What others have done to what is deployed; what they merely added is not worth a warning."""
+    """What others have done to what is deployed; what they merely added, or what a run puts back, is
+    not worth a warning."""
     lines = []
     for row in rows[:MAX_CAUSES]:
         since = f" {duration(age(row['since']))} ago" if row["since"] else ""
         by = f" by {row['by']}{since}" if row["by"] else ""
         more = ", ..." if len(row["fields"]) > NAMED else ""
         fields = f": {', '.join(row['fields'][:NAMED])}{more}" if row["fields"] else ""
-        lines.append(
-            f"{_DRIFT_MARKS.get(row['drift'], '!')} {row['object']} {row['drift']}{by}{fields}"
-        )
+        mark = "~" if row["put_back"] or row["drift"] == "extended" else "!"
+        lines.append(f"{mark} {row['object']} {row['drift']}{by}{fields}")
         lines.append(f"  -> {row['todo']}")
     more_rows = len(rows) - MAX_CAUSES
     return [*lines, f"  and {more_rows} more objects"] if more_rows > 0 else lines

@@ -217,7 +217,11 @@ def test_a_run_puts_back_what_others_have_done_and_says_so_in_record_and_event(
 ) -> None:
     rewrite(cluster)
     given: dict[str, Any] = {"record": True, "wait": True, "require_ready": False}
-    runs.run(apply.TASK, STATE_APPLY, fake, failure_grace=0, timeout=0, **given)
+    result = runs.run(apply.TASK, STATE_APPLY, fake, failure_grace=0, timeout=0, **given)
+    assert [row["put_back"] for row in result["report"]["drift"]] == [True]
+    lines = result["report"]["table"]
+    (line,) = [line for line in lines if REPORT in line]
+    assert line.startswith(f"~ {REPORT} changed by flux")
     assert cluster.objects["configmaps"]["report"]["data"] == {"kept": "yes"}
     found = record(cluster)["status"]["drift"]
     since = timestamp(world.NOW - 300)
