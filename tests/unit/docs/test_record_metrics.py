@@ -97,7 +97,10 @@ def test_each_alert_is_about_series_that_there_are_and_says_what_to_do(rule: Obj
     for name, chosen in used:
         labels = {*BY_NAME[name].label_names}
         assert {part.split("=")[0].strip("!~ ") for part in chosen.split(",") if part} <= labels
-    assert grouped <= {*COMMON, *(label for name, _other in used for label in BY_NAME[name].label_names)}
+    assert grouped <= {
+        *COMMON,
+        *(label for name, _other in used for label in BY_NAME[name].label_names),
+    }
     shown = set(re.findall(r"\$labels\.(\w+)", rule["annotations"]["summary"]))
     # What an aggregation drops would be shown as nothing.
     assert shown <= grouped
