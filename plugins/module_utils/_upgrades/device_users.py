@@ -7,14 +7,14 @@ Rules of what may be evicted: kubectl drain (k8s.io/kubectl/pkg/drain/filters.go
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Any, Optional
 
+from .._cluster.api_objects.controller_references import controller_of
 from .._cluster.api_objects.labels import RECIPE_LABEL, summary_label
 from .._cluster.api_objects.objects import ObjectKey
-from .._json import Obj
 from .._nodes.taints import EXCHANGE, Taint, is_tolerated
 from .._states.on_nodes.holders import asked_for
 
@@ -144,7 +144,7 @@ def _user(pod: Mapping[str, Any], policy: DrainPolicy, *, claims: bool) -> Devic
     labels = metadata.get("labels") or {}
     if _has_ended(pod) or policy.is_own(metadata["namespace"], labels):
         return None
-    owner = _owner(metadata)
+    owner = _owner(pod)
     mirrored = _MIRROR in (metadata.get("annotations") or {})
     stays = mirrored or _is_of_daemonset(owner)
     why = policy.use.reason(spec, claims=claims)
@@ -165,9 +165,8 @@ def _has_ended(pod: Mapping[str, Any]) -> bool:
     return (pod.get("status") or {}).get("phase") in _ENDED
 
 
-def _owner(metadata: Mapping[str, Any]) -> str:
-    owners: Sequence[Obj] = metadata.get("ownerReferences") or ()
-    found = next((each for each in owners if each.get("controller")), None)
+def _owner(pod: Mapping[str, Any]) -> str:
+    found = controller_of(pod)
     return f"{found['kind']} {found['name']}" if found else ""
 
 
