@@ -39,13 +39,15 @@ class Bed:
         (folder / "tmp").mkdir()
 
     def environment(self) -> Mapping[str, str]:
-        """kubernetes.core keeps its discovery cache in TMPDIR: of its own here, warm after the
-        first run."""
+        """kubernetes.core keeps its discovery cache in TMPDIR, the collection its bytecode in
+        ANSIBLE_HOME: of their own here, warm after the first run."""
         kubeconfig = str(self.runner.kubeconfig)
         return {
             **self.runner.environment(),
             "KUBECONFIG": kubeconfig,
             "TMPDIR": str(self.folder / "tmp"),
+            "ANSIBLE_HOME": str(self.folder / "home"),
+            "PYTHONDONTWRITEBYTECODE": "",
         }
 
     def measure(self, command: Sequence[str]) -> Sample:

@@ -20,7 +20,9 @@ from ansible_collections.hardware.enablement.plugins.module_utils._schema.reques
 )
 
 PLUGINS = "ansible_collections.hardware.enablement.plugins"
-NAMES = sorted(path.stem for path in (Path(__file__).parents[4] / "plugins/action").glob("*.py"))
+NAMES = sorted(
+    path.stem for path in (Path(__file__).parents[4] / "plugins/action").glob("[a-z]*.py")
+)
 # A whole number may be given where the core counts in fractions.
 PLAIN = {"str": (str,), "path": (str,), "bool": (bool,), "int": (int, float), "float": (float,)}
 Spec = Mapping[str, Any]
