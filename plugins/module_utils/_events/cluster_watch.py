@@ -175,7 +175,7 @@ class ClusterWatch:
             if name in self._deleted:
                 found = triggers.triggers_of_deleted(self._deleted.pop(name), recipes)
                 self._debounce.see(name, found, now, is_gone=True)
-            elif self._nodes[name].ready and not self._nodes[name].in_transition:
+            elif self._nodes[name].readiness.ready and not self._nodes[name].system.in_transition:
                 with self._reading("Node", name):
                     found = triggers.node_triggers(self._nodes[name], recipes)
                     self._debounce.see(name, found, now)

@@ -15,7 +15,6 @@ from typing import Any
 
 from .._cluster.api_objects.labels import KERNEL, fact_label
 from .._nodes.facts import NodeFacts
-from .._nodes.groups import make_id
 from .._nodes.selectors import LabelSet, matches, parse_selector
 from .._nodes.taint_ownership import CONTROLLER_TAINTS, transition_of, without_own
 from .._runs.product import Product, WatchedKind
@@ -129,10 +128,11 @@ def _of_boot(
 ) -> Iterator[Trigger]:
     """Whether the node has booted since its states were proven, and what. seen: the system that the
     last run has seen."""
-    system = make_id(node.kernel, node.os_id, node.os_version, node.arch)
     proofs = marks.proofs.values()
     # A run changes the label first and the proofs last: until then it is the same change.
-    if seen != system or any(proof.kernel != node.kernel for proof in proofs):
+    if seen != node.system.kernel_group or any(
+        proof.kernel != node.system.kernel for proof in proofs
+    ):
         yield recipe.trigger(event_types.KERNEL_CHANGED, node.name, node.boot_id)
     elif any(proof.boot != node.boot_id for proof in proofs):
         yield recipe.trigger(event_types.NODE_REBOOTED, node.name, node.boot_id)

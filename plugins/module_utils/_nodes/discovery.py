@@ -158,9 +158,9 @@ def discover(
 def _mixed(nodes: Sequence[NodeFacts]) -> dict[str, bool]:
     """In what the nodes differ."""
     facts: Mapping[str, Set[object]] = {
-        "kernel": {node.kernel for node in nodes},
-        "os": {(node.os_id, node.os_version) for node in nodes},
-        "arch": {node.arch for node in nodes},
+        "kernel": {node.system.kernel for node in nodes},
+        "os": {(node.system.os_id, node.system.os_version) for node in nodes},
+        "arch": {node.system.arch for node in nodes},
     }
     return {name: len(values) > 1 for name, values in facts.items()}
 
@@ -168,9 +168,9 @@ def _mixed(nodes: Sequence[NodeFacts]) -> dict[str, bool]:
 def _transitions(nodes: Sequence[NodeFacts]) -> tuple[Mapping[str, str], ...]:
     """The nodes that NFD has yet to label again, since they run another kernel."""
     return tuple(
-        {"node": node.name, "kernel": node.kernel, "label": node.kernel_label or ""}
+        {"node": node.name, "kernel": node.system.kernel, "label": node.system.kernel_label or ""}
         for node in nodes
-        if node.in_transition
+        if node.system.in_transition
     )
 
 
@@ -208,7 +208,7 @@ def _resources(nodes: Sequence[NodeFacts], patterns: Sequence[str]) -> dict[str,
 def _nfd(
     nodes: Sequence[NodeFacts], newest: str | None, absence: str, *, present: bool
 ) -> dict[str, Any]:
-    by_label = [node for node in nodes if node.kernel_label]
+    by_label = [node for node in nodes if node.system.kernel_label]
     if present and nodes and len(by_label) == len(nodes):
         source, message = "labels", ""
     elif present and nodes:

@@ -13,6 +13,7 @@ from typing import Any
 
 from .._json import Obj, part
 from .._times import seconds
+from .groups import make_id
 from .system import coreos_build, label_form, os_of
 
 KERNEL = "feature.node.kubernetes.io/kernel-version.full"
@@ -60,40 +61,23 @@ def quantity(value: str | int | float | None) -> float:
 
 
 @dataclass(frozen=True)
-class NodeFacts:
-    """One node. Equal facts mean that nothing changed but the kubelet's heartbeats.
+class NodeSystem:
+    """What software a node runs, by which groups of nodes are made.
 
     kernel: as the kubelet reports it. kernel_label: what NFD's label says, None without the label;
     it differs from kernel_as_label after a reboot into another kernel, until NFD has labelled the
-    node again. ready_since and created are seconds since the epoch. ready_message says why a node
-    is not ready. capacity and allocatable: quantities as the API writes them, see quantity().
-    deleted: since when the Node object is being deleted, None where it is not.
-    os_build: of RHCOS, "" elsewhere. runtime: name of the container runtime ("containerd", "cri-o")
-    and its version; "" where the kubelet has not said.
+    node again. os_build: of RHCOS, "" elsewhere. runtime: name of the container runtime
+    ("containerd", "cri-o") and its version; "" where the kubelet has not said.
     """
 
-    name: str
-    uid: str
-    labels: Mapping[str, str]
-    annotations: Mapping[str, str]
     kernel: str
     kernel_label: str | None
-    boot_id: str
     os_id: str
     os_version: str
+    os_build: str
     arch: str
-    ready: bool
-    ready_message: str
-    ready_since: float | None
-    schedulable: bool
-    taints: tuple[Mapping[str, str], ...]
-    capacity: Mapping[str, str]
-    allocatable: Mapping[str, str]
-    created: float | None
-    os_build: str = ""
-    runtime: str = ""
-    runtime_version: str = ""
-    deleted: float | None = None
+    runtime: str
+    runtime_version: str
 
     @property
     def runtime_major(self) -> str:
@@ -106,67 +90,101 @@ class NodeFacts:
         return label_form(self.kernel)
 
     @property
-    def why_not_ready(self) -> str:
-        """In a sentence, "" where the node is ready."""
-        said = self.ready_message or "its kubelet does not answer"
-        return "" if self.ready else f"the node is NotReady: {said}"
+    def kernel_group(self) -> str:
+        """The id of the group of nodes with this kernel."""
+        return make_id(self.kernel, self.os_id, self.os_version, self.arch)
 
     @property
     def in_transition(self) -> bool:
         """Whether NFD's label still names another kernel than the one that runs."""
-        return _names_another(self.kernel_label, self.kernel)
+        return bool(self.kernel_label) and self.kernel_label != self.kernel_as_label
+
+    @classmethod
+    def from_info(cls, info: Mapping[str, Any], labels: Mapping[str, str]) -> NodeSystem:
+        """Of a Node's status.nodeInfo and its labels."""
+        kernel, kernel_label = str(info.get("kernelVersion", "")), labels.get(KERNEL)
+        image = str(info.get("osImage", ""))
+        stale = bool(kernel_label) and kernel_label != label_form(kernel)
+        os_id, os_version = os_of(labels, image, labels_stale=stale)
+        runtime, _separator, version = str(info.get("containerRuntimeVersion", "")).partition("://")
+        return cls(
+            kernel=kernel,
+            kernel_label=kernel_label,
+            os_id=os_id,
+            os_version=os_version,
+            os_build=coreos_build(image),
+            arch=str(info.get("architecture") or labels.get(ARCH) or ""),
+            runtime=runtime,
+            runtime_version=version,
+        )
+
+
+@dataclass(frozen=True)
+class NodeReadiness:
+    """A node's condition Ready. message: why it is not. since: of its last change, in seconds since
+    the epoch."""
+
+    ready: bool
+    message: str
+    since: float | None
+
+    @property
+    def why_not(self) -> str:
+        """In a sentence, "" where the node is ready."""
+        said = self.message or "its kubelet does not answer"
+        return "" if self.ready else f"the node is NotReady: {said}"
+
+    @classmethod
+    def from_status(cls, status: Mapping[str, Any]) -> NodeReadiness:
+        """Of a Node's status; not ready where the kubelet has not said."""
+        conditions: Mapping[str, Obj] = {
+            entry.get("type"): entry for entry in status.get("conditions") or []
+        }
+        found = conditions.get("Ready", {})
+        ready = found.get("status") == "True"
+        message = "" if ready else str(found.get("message") or found.get("reason") or "")
+        return cls(ready, message, seconds(found.get("lastTransitionTime")))
+
+
+@dataclass(frozen=True)
+class NodeFacts:
+    """One node. Equal facts mean that nothing changed but the kubelet's heartbeats.
+
+    capacity and allocatable: quantities as the API writes them, see quantity(). created and
+    deleted: seconds since the epoch; deleted is None where the Node object is not being deleted.
+    """
+
+    name: str
+    uid: str
+    labels: Mapping[str, str]
+    annotations: Mapping[str, str]
+    system: NodeSystem
+    boot_id: str
+    readiness: NodeReadiness
+    schedulable: bool
+    taints: tuple[Mapping[str, str], ...]
+    capacity: Mapping[str, str]
+    allocatable: Mapping[str, str]
+    created: float | None
+    deleted: float | None
 
     @classmethod
     def from_object(cls, node: Mapping[str, Any]) -> NodeFacts:
         """The facts of a Node object."""
         metadata, spec, status = part(node, "metadata"), part(node, "spec"), part(node, "status")
         info, labels = part(status, "nodeInfo"), part(metadata, "labels")
-        kernel, kernel_label = str(info.get("kernelVersion", "")), labels.get(KERNEL)
-        image = str(info.get("osImage", ""))
-        stale = _names_another(kernel_label, kernel)
-        os_id, os_version = os_of(labels, image, labels_stale=stale)
-        runtime, _separator, runtime_version = str(
-            info.get("containerRuntimeVersion", "")
-        ).partition("://")
-        ready = _ready_condition(status)
-        is_ready = ready.get("status") == "True"
         return cls(
             name=str(metadata.get("name", "")),
             uid=str(metadata.get("uid", "")),
             labels=labels,
             annotations=part(metadata, "annotations"),
-            kernel=kernel,
-            kernel_label=kernel_label,
+            system=NodeSystem.from_info(info, labels),
             boot_id=str(info.get("bootID", "")),
-            os_id=os_id,
-            os_version=os_version,
-            arch=str(info.get("architecture") or labels.get(ARCH) or ""),
-            ready=is_ready,
-            ready_message="" if is_ready else _said_in(ready),
-            ready_since=seconds(ready.get("lastTransitionTime")),
+            readiness=NodeReadiness.from_status(status),
             schedulable=not spec.get("unschedulable", False),
             taints=tuple(spec.get("taints") or ()),
             capacity=part(status, "capacity"),
             allocatable=part(status, "allocatable"),
             created=seconds(metadata.get("creationTimestamp")),
-            os_build=coreos_build(image),
-            runtime=runtime,
-            runtime_version=runtime_version,
             deleted=seconds(metadata.get("deletionTimestamp")),
         )
-
-
-def _names_another(kernel_label: str | None, kernel: str) -> bool:
-    return bool(kernel_label) and kernel_label != label_form(kernel)
-
-
-def _ready_condition(status: Mapping[str, Any]) -> Obj:
-    """Of a node's status; empty where the kubelet has not said."""
-    conditions: Mapping[str, Obj] = {
-        entry.get("type"): entry for entry in status.get("conditions") or []
-    }
-    return conditions.get("Ready", {})
-
-
-def _said_in(condition: Obj) -> str:
-    return str(condition.get("message") or condition.get("reason") or "")

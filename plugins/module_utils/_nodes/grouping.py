@@ -50,17 +50,18 @@ class Grouping:
 
     def _of_alike(self, nodes: Sequence[NodeFacts], per: Sequence[str] | None = None) -> NodeGroup:
         node = nodes[0]
+        system = node.system
         group = NodeGroup(
             id="",
             per=EVERY_FACT,
-            kernel=node.kernel,
-            kernel_label=label_form(node.kernel),
-            os_id=node.os_id,
-            os_version=node.os_version,
-            os_build=max((each.os_build for each in nodes), key=_numbers),
-            arch=node.arch,
-            runtime=node.runtime,
-            runtime_major=node.runtime_major,
+            kernel=system.kernel,
+            kernel_label=system.kernel_as_label,
+            os_id=system.os_id,
+            os_version=system.os_version,
+            os_build=max((each.system.os_build for each in nodes), key=_numbers),
+            arch=system.arch,
+            runtime=system.runtime,
+            runtime_major=system.runtime_major,
             preinstalled=matches(node.labels, self.preinstalled),
             pool=self._pool_of(node),
         ).narrowed(self.finest if per is None else per)
@@ -69,26 +70,27 @@ class Grouping:
     def _facts(self, node: NodeFacts) -> tuple[Any, ...]:
         """All that tells nodes apart, but for the build: nodes that are alike in this are in the
         same groups."""
-        system = (
-            node.kernel,
-            node.os_id,
-            node.os_version,
-            node.arch,
-            node.runtime,
-            node.runtime_major,
+        system = node.system
+        software = (
+            system.kernel,
+            system.os_id,
+            system.os_version,
+            system.arch,
+            system.runtime,
+            system.runtime_major,
         )
-        return (*system, matches(node.labels, self.preinstalled), self._pool_of(node))
+        return (*software, matches(node.labels, self.preinstalled), self._pool_of(node))
 
     def _pool_of(self, node: NodeFacts) -> str:
         return next((pool.name for pool in self.pools if pool.has(node.labels)), "")
 
     def facts_of(self, node: NodeFacts) -> dict[str, str]:
         """The labels of ours that a node should carry: name -> value."""
-        system = (node.kernel, node.os_id, node.os_version, node.arch)
+        system = node.system
         values = {
-            "kernel": lambda: make_id(*system),
-            "os": lambda: os_value(node.os_id, node.os_version),
-            "runtime": lambda: runtime_value(node.runtime, node.runtime_major),
+            "kernel": lambda: system.kernel_group,
+            "os": lambda: os_value(system.os_id, system.os_version),
+            "runtime": lambda: runtime_value(system.runtime, system.runtime_major),
         }
         return {label: values[facet]() for facet, label in self.published.items()}
 
@@ -242,9 +244,9 @@ def _lacking(nodes: Sequence[NodeFacts]) -> dict[str, tuple[str, ...]]:
 
     nodes: alike in all facts.
     """
-    first = nodes[0]
-    system = (OS_ID, OS_VERSION) if first.os_version else (OS_ID,)
-    needed = {"kernel": (KERNEL, ARCH, *system), "os": system, "arch": (ARCH,)}
+    first = nodes[0].system
+    release = (OS_ID, OS_VERSION) if first.os_version else (OS_ID,)
+    needed = {"kernel": (KERNEL, ARCH, *release), "os": release, "arch": (ARCH,)}
     known = {
         "kernel": first.kernel_as_label and first.arch and first.os_id,
         "os": first.os_id,

@@ -220,7 +220,7 @@ def _transitions(node: NodeFacts, known: Sequence[ControllerTaint]) -> Iterator[
             text = f"it has the taint {taint.key}, which {owner.by} puts and takes off"
             yield NodeTransition(owner.node, text, since)
     if _was_never_ready(node):
-        text = f"it was made and has not been ready yet ({node.ready_message or 'its kubelet says no more'})"
+        text = f"it was made and has not been ready yet ({node.readiness.message or 'its kubelet says no more'})"
         yield NodeTransition(Transition.STARTS, text, node.created)
 
 
@@ -230,6 +230,6 @@ def _moment(value: str) -> float | None:
 
 def _was_never_ready(node: NodeFacts) -> bool:
     """Whether a node is NotReady since it was registered; one whose kubelet fell silent is not."""
-    if node.ready or node.created is None or node.ready_since is None:
+    if node.readiness.ready or node.created is None or node.readiness.since is None:
         return False
-    return node.ready_since - node.created <= _REGISTERING_S
+    return node.readiness.since - node.created <= _REGISTERING_S

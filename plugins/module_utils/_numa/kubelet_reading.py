@@ -57,11 +57,11 @@ def read_kubelets(
 
     A node that is not ready is not asked: its kubelet would be waited for.
     """
-    ready = [node.name for node in nodes if node.ready]
+    ready = [node.name for node in nodes if node.readiness.ready]
     problems = {
-        node.name: f"the node is not ready: {node.ready_message}"
+        node.name: f"the node is not ready: {node.readiness.message}"
         for node in nodes
-        if not node.ready
+        if not node.readiness.ready
     }
     answers = client.parallel(
         [lambda name=name: client.node_configz(name) for name in ready],  # type: ignore[misc]

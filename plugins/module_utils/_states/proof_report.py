@@ -42,7 +42,7 @@ def make_report(
         left=loop.left,
     )
     report["causes"] = [desired.record_memory.lasting(cause) for cause in report["causes"]]
-    report["kernels"] = sorted({node.kernel for node in loop.snapshot.nodes.values()})
+    report["kernels"] = sorted({node.system.kernel for node in loop.snapshot.nodes.values()})
     report["upgrades"] = upgrade_rows(loop.snapshot.nodes.values(), desired.recipe.name)
     return report
 

@@ -124,7 +124,7 @@ class UpgradeSurvey:
         return {
             name
             for name, node in self.snapshot.nodes.items()
-            if not (node.ready and node.schedulable)
+            if not (node.readiness.ready and node.schedulable)
         } - quarantined.union(without)
 
     def rows(self, why: Mapping[str, str], phase: str) -> list[PlannedNode]:
@@ -162,7 +162,7 @@ class UpgradeSurvey:
             return f"the node {transition.transition.value}: {transition.text}"
         vanished = name in self.snapshot.vanished
         gone = "the labels of the hardware are gone from the node" if vanished else ""
-        return self.snapshot.nodes[name].why_not_ready or gone
+        return self.snapshot.nodes[name].readiness.why_not or gone
 
     def _users(self, nodes: Sequence[str]) -> Mapping[str, list[DeviceUser]]:
         """Who uses the devices of these nodes, in one list."""

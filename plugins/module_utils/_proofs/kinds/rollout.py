@@ -315,12 +315,12 @@ def _is_current(observation: Observation[RolloutSettings], pod: Obj, daemonset: 
 
 def _no_pod(observation: Observation[RolloutSettings], key: ObjectKey, daemonset: Obj) -> Verdict:
     facts = observation.node
-    if facts.in_transition:
+    if facts.system.in_transition:
         return Verdict(
             Outcome.BLOCKED,
             "KernelLabelStale",
-            f"the node runs kernel {facts.kernel}, but its label still says {facts.kernel_label}; NFD has yet to"
-            " label it again",
+            f"the node runs kernel {facts.system.kernel}, but its label still says"
+            f" {facts.system.kernel_label}; NFD has yet to label it again",
         )
     created = seconds(daemonset["metadata"].get("creationTimestamp")) or observation.now
     since = max(created, observation.target.runnable_since)

@@ -12,7 +12,6 @@ from typing import Any
 from ..._cluster.api_objects.labels import recipes_of
 from ..._json import Obj, part
 from ..._nodes.facts import NodeFacts
-from ..._nodes.groups import make_id
 from ..._nodes.pools import NODE_POOL_LABEL, NodePool
 from ..._nodes.upgrade_marks import DONE, read_upgrade
 from ..validation import node_marks
@@ -45,21 +44,22 @@ def host_variables(
     """The variables of a Node object. features: of its NodeFeatures. records: by recipe."""
     facts = NodeFacts.from_object(node)
     labels = facts.labels
+    system = facts.system
     return {
         "name": facts.name,
         "uid": facts.uid,
-        "kernel": facts.kernel,
-        "kernel_group": make_id(facts.kernel, facts.os_id, facts.os_version, facts.arch),
-        "os": {"id": facts.os_id, "version": facts.os_version, "build": facts.os_build},
-        "architecture": facts.arch,
-        "container_runtime": {"name": facts.runtime, "version": facts.runtime_version},
+        "kernel": system.kernel,
+        "kernel_group": system.kernel_group,
+        "os": {"id": system.os_id, "version": system.os_version, "build": system.os_build},
+        "architecture": system.arch,
+        "container_runtime": {"name": system.runtime, "version": system.runtime_version},
         "boot_id": facts.boot_id,
         "addresses": _addresses(node),
         "labels": dict(labels),
         "taints": [dict(taint) for taint in facts.taints],
         "unschedulable": not facts.schedulable,
-        "ready": facts.ready,
-        "ready_message": facts.ready_message,
+        "ready": facts.readiness.ready,
+        "ready_message": facts.readiness.message,
         "capacity": dict(facts.capacity),
         "allocatable": dict(facts.allocatable),
         "zone": labels.get(ZONE_LABEL, ""),

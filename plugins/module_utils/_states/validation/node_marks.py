@@ -174,7 +174,7 @@ def _proven(
         return READY, None
     if plan.proofs and not result.holds:
         node = found.node
-        proof = ProofRecord(result.subject, node.kernel, node.boot_id, found.moment)
+        proof = ProofRecord(result.subject, node.system.kernel, node.boot_id, found.moment)
     return READY, proof
 
 

@@ -133,7 +133,9 @@ class StatePlan:
         """Whether the author of a DaemonSet wants it on a node. While NFD's labels are those of
         another kernel, they say nothing of that."""
         affinity = self.groups.affinities.get(daemonset)
-        return affinity is None or node.in_transition or affinity.takes(node.labels, node.name)
+        return (
+            affinity is None or node.system.in_transition or affinity.takes(node.labels, node.name)
+        )
 
     def why_unwanted(self, daemonset: ObjectKey, node: NodeFacts) -> str:
         """Why the author of a DaemonSet does not want it on a node, in words; "" where they do."""

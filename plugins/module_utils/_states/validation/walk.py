@@ -246,15 +246,15 @@ class Walker:
         """Why nothing can be said of a node now, whatever its state; None where it can."""
         if said := self.held.get(node.name) or self.unmarked.get(node.name):
             return said
-        if not node.ready:
-            return Verdict(Outcome.BLOCKED, NOT_READY, node.why_not_ready, node.ready_since)
+        if not node.readiness.ready:
+            return Verdict(Outcome.BLOCKED, NOT_READY, node.readiness.why_not, node.readiness.since)
         if self._has_agent(node) and not self.settings.by_nodes:
             text = "the node's agent is about to leave, and its labels with it; a run puts them back then"
             return Verdict(Outcome.PENDING, "NodeAgentLeaves", text)
         if group not in plan.groups.hashes:
             # Nothing was rendered for it: without this, a state without objects there would count
             # as proven.
-            if odd := odd_fact(node, self.settings.facets):
+            if odd := odd_fact(node.system, self.settings.facets):
                 text = f"nothing is deployed for the node, since its {odd}"
                 return Verdict(Outcome.BLOCKED, "OddNode", text)
             text = (
@@ -380,7 +380,7 @@ class Walker:
     def _is_decidable(self, state: str, node: str) -> bool:
         facts = self.snapshot.nodes[node]
         stays = self._ready(state, node) or not self._is_leaving(facts)
-        return facts.ready and stays and node not in self.unmarked
+        return facts.readiness.ready and stays and node not in self.unmarked
 
     def _is_leaving(self, node: NodeFacts | None) -> bool:
         transition = self._transition(node) if node else None
@@ -420,7 +420,7 @@ class Walker:
 def _holds(record: ProofRecord, subject: str, node: NodeFacts, *, is_behind: bool) -> bool:
     """Whether a proof of before still does. While a required state is not ready (is_behind), nothing
     is proven anew, and what was proven before is remembered as it was."""
-    return record.holds(record.hash if is_behind else subject, node.kernel, node.boot_id)
+    return record.holds(record.hash if is_behind else subject, node.system.kernel, node.boot_id)
 
 
 def _decisive(required: Sequence[Result]) -> Result | None:

@@ -21,7 +21,6 @@ from ansible_collections.hardware.enablement.plugins.module_utils._events.cluste
 from ansible_collections.hardware.enablement.plugins.module_utils._events.event_types import (
     MEANINGS,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils._nodes.groups import make_id
 from ansible_collections.hardware.enablement.plugins.module_utils._rmd.objects.operator_names import (
     WORKLOAD,
 )
@@ -38,7 +37,7 @@ from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.sta
 
 MARK = "hardware-enablement.io/toy"
 HERE = world.node()
-SYSTEM = make_id(HERE.kernel, HERE.os_id, HERE.os_version, HERE.arch)
+SYSTEM = HERE.system.kernel_group
 SEEN = {"card": "yes", f"{MARK}.node-kernel": SYSTEM}
 RECORD: dict[str, Any] = {
     "metadata": {"name": "toy", "generation": 1},

@@ -17,7 +17,6 @@ from ansible_collections.hardware.enablement.plugins.module_utils._events import
 from ansible_collections.hardware.enablement.plugins.module_utils._events.triggers import (
     EnabledRecipe,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils._nodes.groups import make_id
 from ansible_collections.hardware.enablement.plugins.module_utils._nodes.selectors import (
     label_selector,
     parse_selector,
@@ -31,7 +30,7 @@ from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.sta
 TOY = EnabledRecipe("toy", "toy-a", (parse_selector("card=yes"),))
 MARK = "hardware-enablement.io/toy-a"
 HERE = world.node()
-SYSTEM = make_id(HERE.kernel, HERE.os_id, HERE.os_version, HERE.arch)
+SYSTEM = HERE.system.kernel_group
 SEEN = {"card": "yes", f"{MARK}.node-kernel": SYSTEM}
 
 

@@ -38,34 +38,46 @@ def test_a_node(make_node: MakeNode) -> None:
         "boot-1",
         {"a": "b"},
     )
-    assert (facts.kernel, facts.kernel_label, facts.kernel_as_label) == ("6.8.0-60-generic",) * 3
-    assert (facts.os_id, facts.os_version, facts.arch) == ("ubuntu", "24.04", "amd64")
-    assert (facts.ready, facts.ready_message, facts.schedulable) == (True, "", True)
-    assert facts.ready_since is not None
+    assert (facts.system.kernel, facts.system.kernel_label, facts.system.kernel_as_label) == (
+        "6.8.0-60-generic",
+    ) * 3
+    assert (facts.system.os_id, facts.system.os_version, facts.system.arch) == (
+        "ubuntu",
+        "24.04",
+        "amd64",
+    )
+    assert (facts.readiness.ready, facts.readiness.message, facts.schedulable) == (True, "", True)
+    assert facts.readiness.since is not None
     assert facts.created is not None
-    assert facts.ready_since - facts.created == 60
+    assert facts.readiness.since - facts.created == 60
     assert facts.taints == (taint,)
     assert facts.capacity["nvidia.com/gpu"] == "8"
-    assert not facts.in_transition
+    assert not facts.system.in_transition
 
 
 def test_an_empty_node() -> None:
     facts = NodeFacts.from_object({"metadata": {"name": "bare"}})
 
-    assert (facts.name, facts.kernel, facts.kernel_label, facts.os_id, facts.arch) == (
+    assert (
+        facts.name,
+        facts.system.kernel,
+        facts.system.kernel_label,
+        facts.system.os_id,
+        facts.system.arch,
+    ) == (
         "bare",
         "",
         None,
         "",
         "",
     )
-    assert (facts.ready, facts.ready_since, facts.created) == (False, None, None)
+    assert (facts.readiness.ready, facts.readiness.since, facts.created) == (False, None, None)
 
 
 def test_a_node_that_is_not_ready(make_node: MakeNode) -> None:
     facts = NodeFacts.from_object(make_node(ready="Unknown", spec={"unschedulable": True}))
 
-    assert (facts.ready, facts.ready_message, facts.schedulable) == (
+    assert (facts.readiness.ready, facts.readiness.message, facts.schedulable) == (
         False,
         "kubelet is Unknown",
         False,
@@ -90,7 +102,7 @@ def test_a_heartbeat_changes_nothing(make_node: MakeNode) -> None:
 )
 def test_transitions(make_node: MakeNode, kernel: str, label: str, in_transition: bool) -> None:
     assert (
-        NodeFacts.from_object(make_node(kernel=kernel, kernel_label=label)).in_transition
+        NodeFacts.from_object(make_node(kernel=kernel, kernel_label=label)).system.in_transition
         is in_transition
     )
 
@@ -105,7 +117,7 @@ def test_after_a_reboot_the_labels_are_old_and_the_kubelet_knows(make_node: Make
         image=image,
     )
 
-    assert NodeFacts.from_object(node).os_version == "4.17"
+    assert NodeFacts.from_object(node).system.os_version == "4.17"
 
 
 @pytest.mark.parametrize(

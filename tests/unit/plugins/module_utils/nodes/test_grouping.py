@@ -77,8 +77,8 @@ def test_facts_of_the_runtime_and_of_rhcos(make_node: MakeNode) -> None:
     node["status"]["nodeInfo"]["containerRuntimeVersion"] = "cri-o://1.29.9-5.rhaos4.16"
     facts = NodeFacts.from_object(node)
 
-    assert (facts.runtime, facts.runtime_major) == ("cri-o", "1")
-    assert (facts.os_id, facts.os_version, facts.os_build) == (
+    assert (facts.system.runtime, facts.system.runtime_major) == ("cri-o", "1")
+    assert (facts.system.os_id, facts.system.os_version, facts.system.os_build) == (
         "rhcos",
         "4.16",
         "416.94.202410211619-0",
@@ -159,7 +159,10 @@ def test_the_terms_of_each_group_select_its_nodes_and_no_other(
         for node in nodes:
             name = node["metadata"]["name"]
             facts = NodeFacts.from_object(node)
-            labels = {**facts.labels, RUNTIME: runtime_value(facts.runtime, facts.runtime_major)}
+            labels = {
+                **facts.labels,
+                RUNTIME: runtime_value(facts.system.runtime, facts.system.runtime_major),
+            }
             assert chosen(group.terms, node, labels) is (name in group.nodes), (group.title, name)
 
 

@@ -212,7 +212,8 @@ data:
 def test_facts_of_the_cluster_and_of_rhcos() -> None:
     build = "416.94.202410211619-0"
     rhcos = node("coreos")
-    rhcos = replace(rhcos, os_id="rhcos", os_version="4.16", os_build=build)
+    system = replace(rhcos.system, os_id="rhcos", os_version="4.16", os_build=build)
+    rhcos = replace(rhcos, system=system)
     cluster = {
         "platform": "openshift",
         "openshift_version": "4.16.20",

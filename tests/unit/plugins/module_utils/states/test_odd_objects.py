@@ -163,7 +163,7 @@ def test_an_odd_node_costs_no_other_node_and_no_run(fake: FakeServer, seed: int)
     hosts = find_hosts(
         fake.client(), label_selector="", recipes=[], features=["*"], warn=warnings.append
     )
-    assert hosts["n1"]["kernel"] == NodeFacts.from_object(runs.card_node()).kernel
+    assert hosts["n1"]["kernel"] == NodeFacts.from_object(runs.card_node()).system.kernel
     assert "odd" in hosts
     json.dumps(hosts, allow_nan=False).encode()
 
