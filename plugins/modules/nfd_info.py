@@ -138,6 +138,10 @@ node_groups:
       description: The first number of its version.
       type: str
       sample: "2"
+    runtime_version:
+      description: Its version, the lowest among the nodes.
+      type: str
+      sample: "2.1.4"
     preinstalled_driver:
       description: Whether the nodes bring their driver, where that counts.
       type: bool
@@ -189,7 +193,9 @@ nfd:
           runs, which similar labels there are and what to do.
       type: str
 cluster:
-  description: The platform, C(kubernetes) or C(openshift), and what templates may know of it.
+  description: >-
+    The platform, C(kubernetes) or C(openshift), the distribution that most of the nodes say they are, and what
+    templates may know of it besides.
   type: dict
   returned: always
 taints:

@@ -236,6 +236,7 @@ _TEXTS = (
     "arch",
     "runtime",
     "runtime_major",
+    "runtime_version",
     "pool",
 )
 

@@ -13,6 +13,7 @@ from typing import Any
 
 from .._json import Obj, part
 from .._times import seconds
+from .distribution import distribution_of
 from .groups import make_id
 from .system import coreos_build, label_form, os_of
 
@@ -67,7 +68,8 @@ class NodeSystem:
     kernel: as the kubelet reports it. kernel_label: what NFD's label says, None without the label;
     it differs from kernel_as_label after a reboot into another kernel, until NFD has labelled the
     node again. os_build: of RHCOS, "" elsewhere. runtime: name of the container runtime
-    ("containerd", "cri-o") and its version; "" where the kubelet has not said.
+    ("containerd", "cri-o") and its version; "" where the kubelet has not said. distribution: of
+    Kubernetes, "" for none that is known.
     """
 
     kernel: str
@@ -78,6 +80,7 @@ class NodeSystem:
     arch: str
     runtime: str
     runtime_version: str
+    distribution: str
 
     @property
     def runtime_major(self) -> str:
@@ -116,6 +119,7 @@ class NodeSystem:
             arch=str(info.get("architecture") or labels.get(ARCH) or ""),
             runtime=runtime,
             runtime_version=version,
+            distribution=distribution_of(str(info.get("kubeletVersion", "")), labels),
         )
 
 

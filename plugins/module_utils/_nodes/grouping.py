@@ -62,6 +62,7 @@ class Grouping:
             arch=system.arch,
             runtime=system.runtime,
             runtime_major=system.runtime_major,
+            runtime_version=_lowest(each.system.runtime_version for each in nodes),
             preinstalled=matches(node.labels, self.preinstalled),
             pool=self._pool_of(node),
         ).narrowed(self.finest if per is None else per)
@@ -148,6 +149,9 @@ class Grouping:
                 )
             },
             os_build=max((part.os_build for part in parts), key=_numbers) if system else "",
+            runtime_version=(
+                _lowest(part.runtime_version for part in parts) if "runtime" in first.per else ""
+            ),
         )
         return replace(group, terms=self._terms(group), held=self._held(group))
 
@@ -261,6 +265,11 @@ def _lacking(nodes: Sequence[NodeFacts]) -> dict[str, tuple[str, ...]]:
         for facet, labels in needed.items()
     }
     return {facet: names for facet, names in found.items() if names}
+
+
+def _lowest(versions: Iterable[str]) -> str:
+    """The lowest version that anybody says; "" for none."""
+    return min(filter(None, versions), key=_numbers, default="")
 
 
 def _numbers(build: str) -> list[Any]:

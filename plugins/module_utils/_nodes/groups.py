@@ -25,7 +25,7 @@ _FACTS = {
     "kernel": ("kernel", "kernel_label", "os_id", "os_version", "os_build", "arch"),
     "os": ("os_id", "os_version", "os_build"),
     "arch": ("arch",),
-    "runtime": ("runtime", "runtime_major"),
+    "runtime": ("runtime", "runtime_major", "runtime_version"),
     "driver": ("preinstalled",),
     "pool": ("pool",),
 }
@@ -39,6 +39,7 @@ FORMS = {
     "arch": re.compile(r"[a-z0-9_]{1,32}"),
     "runtime": re.compile(r"[a-z0-9]([a-z0-9.-]{0,30}[a-z0-9])?"),
     "runtime_major": re.compile(r"[0-9]{1,4}"),
+    "runtime_version": re.compile(r"([0-9][A-Za-z0-9.+~-]{0,62})?"),
 }
 _SHOWN = 80
 # The group of nodes of which all that counts is as it usually is: outside all pools, without a
@@ -73,7 +74,8 @@ class NodeGroup:
 
     per: the facets that count; facts of others are empty. kernel_label: the kernel as NFD writes it
     into a label. os_build: of RHCOS, the newest among the nodes (one kernel may be part of several
-    builds). runtime and runtime_major: the container runtime. preinstalled: whether the nodes bring
+    builds). runtime and runtime_major: the container runtime. runtime_version: its whole
+    version, the lowest among the nodes, which is what they all can. preinstalled: whether the nodes bring
     their driver. pool: "" for none. nodes: names, sorted. by_name: facet -> names of the nodes that
     lack labels which would select them by it. terms: nodeSelectorTerms, any of which selects a node
     of the group. held: the same by labels of ours alone, for a node on which NFD's labels are gone.
@@ -89,6 +91,7 @@ class NodeGroup:
     arch: str = ""
     runtime: str = ""
     runtime_major: str = ""
+    runtime_version: str = ""
     preinstalled: bool = False
     pool: str = ""
     nodes: tuple[str, ...] = ()

@@ -16,7 +16,7 @@ from .._proofs.proof import Proof
 from .._schema.problems import suggest
 from .building import render_build
 from .loading.lookups import is_looked_up
-from .loading.recipe import Recipe
+from .loading.recipe import Recipe, State
 from .renderer import StateRenderer, remedy_proof
 from .requirements import Enabled
 from .sample import SAMPLE_GROUPS
@@ -29,7 +29,10 @@ from .templates.render_facts import (
     Skipped,
     itself,
 )
-from .variables import cluster_variables
+from .templates.templating import Templates
+from .variables import cluster_variables, variables_of
+
+_NAMED = 3
 
 __all__ = [
     "RenderFacts",
@@ -115,10 +118,35 @@ def _check_together(recipe: Recipe, facts: RenderFacts) -> dict[str, RenderedSta
                     why=f"{source} makes it for state {other}, and {item.source} for state {name}",
                     todo="keep it in one of them",
                 )
+    for name, rendered in states.items():
+        _refuse_unsupported(recipe, recipe.states[name], facts, rendered)
     for looked_up in filter(is_looked_up, recipe.states.values()):
         for group in facts.groups:
             render_build(recipe, looked_up, facts, group)
     return states
+
+
+def _refuse_unsupported(
+    recipe: Recipe, state: State, facts: RenderFacts, rendered: RenderedState
+) -> None:
+    """Raise InvalidInput where a state says that nodes on which it is enabled cannot have it."""
+    if not state.unsupported:
+        return
+    templates = Templates(recipe.files, recipe.source)
+    shared = cluster_variables(recipe, state, facts)
+    for finest in facts.groups:
+        if finest.id not in rendered.enabled_on:
+            continue
+        own = facts.own_of(finest, state.per)
+        variables = variables_of(shared, own, facts) if own else shared
+        path = f"recipe.yml, states.{state.name}.unsupported"
+        if why := templates.render_text(state.unsupported, path, variables).strip():
+            others = " and others" if len(finest.nodes) > _NAMED else ""
+            raise InvalidInput(
+                f"state {state.name} of {recipe.name} cannot be had",
+                where=", ".join(finest.nodes[:_NAMED]) + others,
+                why=why,
+            )
 
 
 def _renderer(

@@ -19,6 +19,7 @@ def _sample(group_id: str, kernel: str, os_id: str, os_version: str) -> NodeGrou
         arch="amd64",
         runtime="containerd",
         runtime_major="2",
+        runtime_version="2.2.1",
     )
 
 

@@ -94,6 +94,7 @@ def _cluster(found: Mapping[str, Any]) -> dict[str, Any]:
         _check_text(f"cluster.proxy.{key}", value, _PROXY, "the cluster", "look at Proxy cluster")
     return {
         "platform": str(found.get("platform", "kubernetes")),
+        "distribution": str(found.get("distribution") or ""),
         **texts,
         "proxy": Facts("cluster.proxy", proxy),
     }
@@ -127,10 +128,21 @@ def group_variables(group: NodeGroup, facts: RenderFacts) -> dict[str, Any]:
         major = int(
             _checked_fact("runtime.major", group.runtime_major, FORMS["runtime_major"], group)
         )
-        variables["runtime"] = Facts("runtime", {"name": name, "major": major})
+        version = _checked_fact(
+            "runtime.version", group.runtime_version, FORMS["runtime_version"], group
+        )
+        variables["runtime"] = Facts(
+            "runtime", {"name": name, "major": major, "version": _numbers(version, major)}
+        )
     if "driver" in per:
         variables["preinstalled_driver"] = group.preinstalled
     return {**variables, **group_names(group)}
+
+
+def _numbers(version: str, major: int) -> list[int]:
+    """Major, minor and patch of a version, to be compared; 0 for what it does not say."""
+    found = re.match(r"(\d+)(?:\.(\d+))?(?:\.(\d+))?", version)
+    return [int(part or 0) for part in found.groups()] if found else [major, 0, 0]
 
 
 def group_names(group: NodeGroup) -> dict[str, Any]:

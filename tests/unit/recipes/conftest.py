@@ -69,6 +69,7 @@ def group_of(name: str, kernel: str, **facts: Any) -> NodeGroup:
         "arch": "amd64",
         "runtime": "containerd",
         "runtime_major": "2",
+        "runtime_version": "2.2.1",
     }
     names = {"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["node-1"]}]}
     label = kernel.replace("+", "_")

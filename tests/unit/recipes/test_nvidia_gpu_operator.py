@@ -33,19 +33,8 @@ CONTAINERS = {
     "feature_discovery": "feature-discovery",
     "monitoring": "exporter",
 }
-GKE = "/home/kubernetes/bin/nvidia"
-# What NVIDIA's documentation tells to set for these, in the operator's own run as well.
-OPTIONS: dict[str, Obj] = {
-    "gke": {
-        "driver_enabled": False,
-        "driver_install_dir": GKE,
-        "toolkit_install_dir": GKE,
-    },
-    "k3s": {
-        "runtime_config": "/var/lib/rancher/k3s/agent/etc/containerd/config.toml.tmpl",
-        "runtime_socket": "/run/k3s/containerd/containerd.sock",
-    },
-}
+# Where the operator had to be told what its documentation says, in its own run as well.
+DISTRIBUTIONS = {"gke": "gke", "k3s": "k3s"}
 TOOLKIT = NODES["rhcos-4.19"]["differs"]["driver"]["toolkit"]
 OPENSHIFT = {
     "cluster": {"openshift_version": "4.19.7"},
@@ -112,9 +101,10 @@ def upstream(name: str) -> dict[str, Obj]:
 def ours(nvidia_gpu: Any, name: str) -> dict[str, Obj]:
     """The same of what nvidia-gpu renders."""
     node = {"kernel": "6.8.0-60-generic", **NODES[name]["node"]}
-    openshift = {"platform": "openshift", **OPENSHIFT} if name.startswith("rhcos") else {}
+    openshift: Obj = {"platform": "openshift", **OPENSHIFT} if name.startswith("rhcos") else {}
     group = group_of("group", **node)
-    rendering = nvidia_gpu(groups=(group,), **openshift, **OPTIONS.get(name, {}))
+    openshift.setdefault("cluster", {"distribution": DISTRIBUTIONS.get(name, "")})
+    rendering = nvidia_gpu(groups=(group,), **openshift)
     made: dict[str, Obj] = {}
     for state, spec in rendering.pod_specs():
         if state in CONTAINERS and any(

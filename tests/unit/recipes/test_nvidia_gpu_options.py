@@ -105,15 +105,15 @@ def test_container_runtime(nvidia_gpu: Any, runtime: str, drop_in: str, has_sock
 def test_another_place_for_the_runtimes_files(nvidia_gpu: Any) -> None:
     spec = pod_spec(
         nvidia_gpu(
-            runtime_config="/var/lib/rancher/k3s/agent/etc/containerd/config.toml",
-            runtime_drop_in="/var/lib/rancher/k3s/agent/etc/containerd/config.d/nvidia.toml",
-            runtime_socket="/run/k3s/containerd/containerd.sock",
+            runtime_config="/opt/runtime/etc/config.toml",
+            runtime_drop_in="/opt/runtime/etc/config.d/nvidia.toml",
+            runtime_socket="/opt/runtime/run/containerd.sock",
         ),
         TOOLKIT,
     )
     paths, env = host_paths(spec), env_of(container(spec, "toolkit"))
-    assert paths["runtime-config"] == "/var/lib/rancher/k3s/agent/etc/containerd"
-    assert paths["runtime-socket"] == "/run/k3s/containerd"
+    assert paths["runtime-config"] == "/opt/runtime/etc"
+    assert paths["runtime-socket"] == "/opt/runtime/run"
     assert env["RUNTIME_SOCKET"] == "/runtime/sock-dir/containerd.sock"
     assert env["RUNTIME_DROP_IN_CONFIG"] == "/runtime/config-dir.d/nvidia.toml"
 

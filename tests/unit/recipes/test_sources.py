@@ -29,6 +29,9 @@ VARIANTS: dict[str, tuple[dict[str, Any], ...]] = {
         {"grafana": "instance"},
         {"grafana": "instance", "grafana_admin_secret": "grafana-admin"},
         {"platform": "openshift", "grafana": "instance"},
+        {"runtime_mode": "nri"},
+        {"runtime_mode": "none"},
+        {"cluster": {"distribution": "gke"}},
     ),
     "amd-gpu": (
         {},

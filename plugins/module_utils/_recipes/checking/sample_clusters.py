@@ -52,8 +52,13 @@ def _selected(group: NodeGroup) -> NodeGroup:
     return replace(group, terms=({"matchExpressions": [expression]},))
 
 
+# Of container runtimes, by the major that a group names.
+_VERSIONS = {"1": "1.33.4", "2": "2.2.1"}
+
+
 def _group(kernel: str, os_id: str, os_version: str, **more: Any) -> NodeGroup:
     known = {"arch": "amd64", "runtime": "containerd", "runtime_major": "2", **more}
+    known.setdefault("runtime_version", _VERSIONS[known["runtime_major"]])
     label = kernel.replace("+", "_")
     group = NodeGroup(
         "", normal(FACETS), kernel, label, os_id=os_id, os_version=os_version, **known

@@ -149,6 +149,7 @@ def _state(name: str, raw: Mapping[str, Any], files: Mapping[str, str]) -> State
         begin=raw.get("begin", State.begin),
         per=_per(raw.get("per", CLUSTER)),
         enabled=raw.get("enabled", ""),
+        unsupported=raw.get("unsupported", ""),
         assets=_assets(raw.get("assets", ()), files),
         images=_images(raw),
         placement=raw.get("placement", State.placement),

@@ -150,6 +150,8 @@ class State:
     - per: the facets (FACETS in _nodes/groups.py) that tell its groups of nodes apart; empty for a
       state of the whole cluster
     - enabled: the bool option that turns it on, or a template that says so; "" for always
+    - unsupported: template of why a group of nodes cannot have it, with what to do; what renders to
+      nothing is no reason
     - placement: where pods of Deployments and the like run, on nodes with the "hardware" or
       "anywhere"
     - removed_first: its objects are removed, and gone, before those of other states
@@ -166,6 +168,7 @@ class State:
     begin: str = FIRST_NODE
     per: tuple[str, ...] = ()
     enabled: str = ""
+    unsupported: str = ""
     assets: tuple[Asset, ...] = ()
     images: ImageSource = field(default_factory=ImageSource)
     placement: str = "hardware"

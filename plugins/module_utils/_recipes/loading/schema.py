@@ -199,6 +199,7 @@ _STATE = Record(
         "requires": Key(Items(Text("the name of a state"))),
         "begin": Key(OneOf((FIRST_NODE, ALL_NODES))),
         "per": Key(_Per()),
+        "unsupported": Key(Text("the template of a reason, and of what to do")),
         "enabled": Key(Text("the name of a bool option, or a template that gives true or false")),
         "image": Key(_IMAGE),
         "image_labels": Key(MapOf(Text())),

@@ -20,6 +20,7 @@ from ..._errors import InvalidInput
 from ..._json import Obj, part
 from ..._nodes.absence import Evidence, explain
 from ..._nodes.discovery import Discovery, discover
+from ..._nodes.distribution import common_distribution
 from ..._nodes.grouping import Grouping
 from ..._nodes.pools import NodePool, machine_config_terms
 from ..._nodes.selectors import label_selector, matches, taints_of
@@ -111,9 +112,8 @@ def discovery_of(
             return replace(
                 discover_nothing(client, prepared.selector), grouping=grouping
             ), cluster_facts(client)
-        return discover(
-            listed, prepared.selector, prepared.recipe.resources, grouping=grouping
-        ), cluster_facts(client)
+        found = discover(listed, prepared.selector, prepared.recipe.resources, grouping=grouping)
+        return found, facts_of_cluster(client, found)
     found = Discovery.from_dict(given, prepared.grouping)
     wanted, known = (
         sorted(pool.name for pool in pools) for pools in (prepared.pools, found.grouping.pools)
@@ -125,6 +125,13 @@ def discovery_of(
             todo="give nfd_info the same recipe, options, pools and instance",
         )
     return found, dict(given.get("cluster") or {"platform": "kubernetes"})
+
+
+def facts_of_cluster(client: Client, found: Discovery) -> Obj:
+    """What templates may know of the cluster: what it says itself, and of which distribution its
+    nodes say they are."""
+    distribution = common_distribution(node.system.distribution for node in found.facts)
+    return {**cluster_facts(client), "distribution": distribution}
 
 
 def newest_feature(client: Client) -> str | None:
@@ -270,7 +277,7 @@ def run(request: NfdInfoRequest, context: RunContext) -> Obj:
     return {
         "changed": False,
         **discovery.to_dict(),
-        "cluster": cluster_facts(client),
+        "cluster": facts_of_cluster(client, discovery),
         "differences": list(search.differences),
         "image_states": list(search.image_states),
         "depends": list(search.depends),

@@ -119,6 +119,21 @@ def test_a_disabled_state_has_no_objects_but_proofs(recipe: Recipe, facts_for: M
     assert all(off.hashes[group] != on.hashes[group] for group in on.hashes)
 
 
+def test_what_a_state_says_nodes_cannot_have_is_refused_only_where_it_is_enabled(
+    recipe: Recipe, facts_for: MakeFacts
+) -> None:
+    why = "{% if kernel.major < 6 %}kernel {{ kernel.raw }} is too old; renew it{% endif %}"
+    states = {**recipe.states, "driver": replace(recipe.states["driver"], unsupported=why)}
+    recipe = replace(recipe, states=states)
+    check_recipe(recipe, facts_for(recipe, {"driver_enabled": False}))
+    # A state that is only looked at, or removed, may be where it could not be had.
+    assert render_state(recipe, "driver", facts_for(recipe)).objects
+    with pytest.raises(InvalidInput) as refusal:
+        check_recipe(recipe, facts_for(recipe))
+    assert "state driver of toy-gpu cannot be had" in str(refusal.value)
+    assert "is too old; renew it." in str(refusal.value)
+
+
 def test_images(recipe: Recipe, facts_for: MakeFacts) -> None:
     facts = facts_for(recipe, images={"6-8-0-2-bbbbbb": "mirror.io/built@sha256:0123"})
 
