@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from .._json import part
-from .driver_fields import DRIVER_FIELDS, DRIVER_SWITCHES, read_driver
+from .driver_fields import DRIVER_FIELDS, DRIVER_SWITCHES, REPOSITORIES, read_driver
 from .field_mapping import (
     EnabledField,
     Fields,
@@ -43,6 +43,9 @@ _TOOLKIT_OPTIONS = {
     "CONTAINERD_CONFIG": "runtime_config",
     "CRIO_CONFIG": "runtime_config",
     "RUNTIME_CONFIG": "runtime_config",
+    "RUNTIME_CONFIG_SOURCE": "runtime_config_source",
+    "RUNTIME_CONFIG_SOURCES": "runtime_config_source",
+    "NRI_SOCKET": "nri_socket",
     "RUNTIME_DROP_IN_CONFIG": "runtime_drop_in",
     "RUNTIME_DROP_IN_CONFIG_HOST_PATH": "runtime_drop_in",
     "CONTAINERD_SOCKET": "runtime_socket",
@@ -108,7 +111,8 @@ FIELDS: Fields = {
     "daemonsets.podSecurityContext": UnmappedField("pods have the recipe's security context"),
     "driver.enabled": MappedField("driver_enabled"),
     "driver.useNvidiaDriverCRD": ReadField(),
-    "driver.virtualTopology": UnmappedField("virtual GPUs are not what the recipe serves"),
+    "driver.repoConfig.configMapName": REPOSITORIES,
+    "driver.virtualTopology.config": MappedField("driver_topology_config_map"),
     **{f"driver.{name}": mapping for name, mapping in DRIVER_FIELDS.items()},
     "toolkit.enabled": MappedField("toolkit_enabled"),
     "toolkit.installDir": MappedField("toolkit_install_dir"),
@@ -116,7 +120,7 @@ FIELDS: Fields = {
     "toolkit.env": ReadField(),
     "cdi.enabled": MappedField("device_list_strategy", lambda on: None if on else ["envvar"]),
     "cdi.default": SkippedField("it has no effect in the operator either"),
-    "cdi.nriPluginEnabled": UnmappedField("devices come by CDI, not by NRI", harmless=(False,)),
+    "cdi.nriPluginEnabled": MappedField("runtime_mode", lambda on: "nri" if on else None),
     "devicePlugin.enabled": MappedField("device_plugin_enabled", unless_on),
     "devicePlugin.config": UnmappedField(
         "its ConfigMap is not read: give time_slicing_replicas or mps_replicas, by pools where nodes differ"

@@ -18,6 +18,7 @@ from .field_mapping import (
     MappedField,
     MappedOptions,
     ReadField,
+    SkippedField,
     Switches,
     UnmappedField,
     environment,
@@ -26,10 +27,11 @@ from .field_mapping import (
 _IMAGE = "driver"
 # By which an image is named, in this order.
 _IMAGE_KEYS = ("repository", "image", "version")
-_PROBE = UnmappedField("the driver's startup probe is the recipe's; it has no other")
-_IN_IMAGE = (
-    "the driver's container gets no files of a ConfigMap; driver_build makes an image that has them"
-)
+# Another text than these is what it is anyway, to the operator too.
+_PULLED = ("Always", "Never")
+_PROBED = ("failureThreshold", "initialDelaySeconds", "periodSeconds", "timeoutSeconds")
+REPOSITORIES = MappedField("driver_repositories_config_map")
+_PROBE = UnmappedField("the driver has a startup probe, and no other")
 
 DRIVER_FIELDS: Fields = {
     "usePrecompiled": MappedField("driver_precompiled"),
@@ -38,17 +40,20 @@ DRIVER_FIELDS: Fields = {
     "repository": ReadField(),
     "image": ReadField(),
     "version": ReadField(),
-    "imagePullPolicy": UnmappedField(
-        "images are pulled where they are not there", differs=True, harmless=("IfNotPresent",)
+    "imagePullPolicy": MappedField(
+        "driver_pull_policy", lambda given: given if given in _PULLED else None
     ),
     "imagePullSecrets": MappedField(
         "image_pull_secrets", lambda names: [str(name) for name in names]
     ),
     "resources": MappedField("resources.driver"),
     "env": MappedField("env.driver", environment),
-    "args": UnmappedField("the driver's container has the recipe's arguments"),
-    "hostNetwork": UnmappedField("the driver's pod has a network of its own", harmless=(False,)),
-    "startupProbe": _PROBE,
+    "args": MappedField("driver_args", lambda given: [str(each) for each in given]),
+    "hostNetwork": MappedField("driver_host_network", lambda given: given or None),
+    "startupProbe.successThreshold": UnmappedField(
+        "Kubernetes allows 1 alone in a startup probe", harmless=(1,)
+    ),
+    **{f"startupProbe.{name}": MappedField(f"driver_startup_probe.{name}") for name in _PROBED},
     "livenessProbe": _PROBE,
     "readinessProbe": _PROBE,
     "rdma": UnmappedField(
@@ -60,13 +65,15 @@ DRIVER_FIELDS: Fields = {
     "upgradePolicy": UnmappedField(
         "upgrade exchanges drivers when it is run, as its variables say", differs=True
     ),
-    "repoConfig": UnmappedField(_IN_IMAGE),
-    "certConfig": UnmappedField(_IN_IMAGE),
-    "kernelModuleConfig": UnmappedField(_IN_IMAGE),
-    "secretEnv": UnmappedField("no Secret becomes the driver's environment"),
+    "certConfig.name": MappedField("driver_certificates_config_map"),
+    "kernelModuleConfig.name": MappedField("driver_module_config_map"),
+    "secretEnv": MappedField("driver_secret_env"),
+    "licensingConfig.secretName": MappedField("driver_license_secret"),
+    "licensingConfig.nlsEnabled": SkippedField(
+        "the token of the licence is used where it is there"
+    ),
     "licensingConfig": UnmappedField(
-        "virtual GPUs are not what the recipe serves",
-        harmless=({"nlsEnabled": True}, {"nlsEnabled": False}),
+        "a licence is a Secret here: make one of its ConfigMap, and name it in driver_license_secret"
     ),
 }
 DRIVER_SWITCHES: Switches = {"rdma": EnabledField(default=False)}
@@ -82,12 +89,7 @@ def read_driver(found: MappedOptions, driver: Mapping[str, Any], at: str = "") -
         return
     folder, _slash, name = given.get("image", "").rpartition("/")
     if name not in ("", _IMAGE):
-        other = UnmappedField(
-            f"driver images are called {_IMAGE} here, and this one {name}; name yours in driver_images"
-        )
-        for key in given:
-            found.drop(f"{at}{key}", other)
-        return
+        found.take(f"{at}image", "driver_image_name", name)
     _read_parts(found, driver, given, folder, at)
 
 
@@ -101,7 +103,7 @@ def _read_parts(
         for key, is_part in (("repository", "repository" in given), ("image", bool(folder))):
             if is_part:
                 found.take(f"{at}{key}", "driver_repository", repository)
-    if "image" in given and not folder:
+    if given.get("image") == _IMAGE:
         found.ignore(f"{at}image", f"driver images are called {_IMAGE} here, too")
     if "version" in given:
         option = "driver_branch" if driver.get("usePrecompiled") else "driver_version"

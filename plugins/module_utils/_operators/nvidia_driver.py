@@ -14,7 +14,7 @@ from typing import Any
 
 from .._json import Obj, part
 from .._nodes.pools import pool_name
-from .driver_fields import DRIVER_FIELDS, DRIVER_SWITCHES, read_driver
+from .driver_fields import DRIVER_FIELDS, DRIVER_SWITCHES, REPOSITORIES, read_driver
 from .field_mapping import (
     EnabledField,
     Fields,
@@ -35,7 +35,7 @@ _SIDECAR = UnmappedField(
     "its kernel modules stay with the driver's pod until that is exchanged; then they go"
 )
 _LABELS = UnmappedField("pods have the recipe's labels and annotations")
-_GUEST = "virtual GPUs are not what the recipe serves"
+_HOST = "the recipe serves containers, not the hosts of virtual GPUs"
 _TERMS = (
     "a pool has one selector of labels, and this has more: its nodes get no driver, unless you give"
     " pools with the nodes of its terms yourself"
@@ -44,8 +44,9 @@ _REQUIRED = "nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution"
 
 FIELDS: Fields = {
     **DRIVER_FIELDS,
+    "repoConfig.name": REPOSITORIES,
     "default": ReadField(),
-    "driverType": UnmappedField(_GUEST, harmless=("gpu",)),
+    "driverType": UnmappedField(_HOST, harmless=("gpu", "vgpu")),
     "nodeSelector": ReadField(),
     _REQUIRED: ReadField(),
     "nodeAffinity": UnmappedField("it prefers nodes, which no DaemonSet does"),
@@ -56,7 +57,7 @@ FIELDS: Fields = {
     "podSecurityContext": UnmappedField("the driver's pod has the recipe's security context"),
     "gds": _SIDECAR,
     "gdrcopy": _SIDECAR,
-    "virtualTopologyConfig": UnmappedField(_GUEST),
+    "virtualTopologyConfig.name": MappedField("driver_topology_config_map"),
 }  # fmt: skip
 SWITCHES: Switches = {
     **DRIVER_SWITCHES,
@@ -65,11 +66,22 @@ SWITCHES: Switches = {
 }
 # What the recipe has where a driver says nothing.
 UNSET: Mapping[str, Any] = {
+    "driver_args": [],
+    "driver_certificates_config_map": "",
     "driver_enabled": True,
+    "driver_host_network": False,
     "driver_image": "",
+    "driver_image_name": "driver",
     "driver_kernel_module_type": "auto",
+    "driver_license_secret": "",
+    "driver_module_config_map": "",
     "driver_precompiled": False,
+    "driver_pull_policy": "IfNotPresent",
+    "driver_repositories_config_map": "",
     "driver_repository": "nvcr.io/nvidia",
+    "driver_secret_env": "",
+    "driver_startup_probe": {},
+    "driver_topology_config_map": "",
     "env": {},
     "image_pull_secrets": [],
     "priority_class": "system-node-critical",
@@ -115,8 +127,8 @@ class DriverResource:
     @property
     def why_not(self) -> str:
         """Why nothing of it can be had; "" where it can."""
-        if self.spec.get("driverType", "gpu") != "gpu":
-            return _GUEST
+        if self.spec.get("driverType", "gpu") not in ("gpu", "vgpu"):
+            return _HOST
         by_field = any(term.get("matchFields") for term in self._terms)
         return _TERMS if by_field or len(self._terms) > 1 else ""
 

@@ -30,6 +30,7 @@ VARIANTS: dict[str, tuple[dict[str, Any], ...]] = {
         {"grafana": "instance", "grafana_admin_secret": "grafana-admin"},
         {"platform": "openshift", "grafana": "instance"},
         {"runtime_mode": "nri"},
+        {"driver_module_parameters": ["NVreg_Example=1"], "device_list_strategy": ["envvar"]},
         {"runtime_mode": "none"},
         {"cluster": {"distribution": "gke"}},
     ),

@@ -134,6 +134,26 @@ def test_a_field_that_is_set_alone_is_in_one_list_and_in_the_result_if_it_is_tak
         refuse_foreign(found)
 
 
+def without_counterpart(kind: str) -> list[str]:
+    """The fields that, each set alone, are an option no more than they are done otherwise."""
+    found = []
+    for each, case in CASES:
+        if each == kind:
+            lists = named(kind, IMPORTS[kind](merged(switched_on(kind, case), case.spec)).lists)
+            found += [case.path] if holding(case, lists) == ["dropped"] else []
+    return found
+
+
+# How many there are at most; who makes an option for one takes it off.
+NO_COUNTERPART = {POLICY: 126, DRIVER: 59}
+
+
+@pytest.mark.parametrize("kind", NO_COUNTERPART)
+def test_no_more_fields_than_before_have_no_counterpart(kind: str) -> None:
+    found = without_counterpart(kind)
+    assert len(found) <= NO_COUNTERPART[kind], found
+
+
 @pytest.mark.parametrize("kind", TABLES)
 def test_no_table_speaks_of_a_field_that_is_not_there(kind: str) -> None:
     parts = {

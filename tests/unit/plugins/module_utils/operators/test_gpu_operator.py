@@ -298,14 +298,15 @@ def test_the_table_names_together_what_changes_nothing_for_one_reason() -> None:
     [
         ({"image": "r/n/driver", "version": "1"}, {"driver_repository": "r/n", "driver_version": "1"}),
         ({"repository": "r/n", "image": "driver", "version": "sha256:0"}, {"driver_image": "r/n/driver@sha256:0"}),
-        ({"repository": "r", "image": "my-driver", "version": "1"}, {}),
+        ({"image": "r/my-driver", "version": "1"},
+         {"driver_repository": "r", "driver_image_name": "my-driver", "driver_version": "1"}),
         ({"image": "r/driver:580-ubuntu24.04"}, {"driver_image": "r/driver:580-ubuntu24.04"}),
     ],
 )  # fmt: skip
 def test_the_image_of_a_driver(given: Obj, options: Obj) -> None:
     settings = found(policy(driver=given))
     assert settings.options == options
-    assert ("driver.image" in settings.dropped) == (not options)
+    assert settings.dropped == {}
 
 
 def test_the_host_s_driver_is_where_the_policy_says() -> None:
