@@ -7,7 +7,7 @@ proves states."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence, Set
+from collections.abc import Callable, Collection, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 
 from .._cluster.api_client.api_errors import ApiError
@@ -67,12 +67,19 @@ class _ExchangeTally:
 @dataclass(frozen=True)
 class _BeginOrder:
     """The nodes that may begin. resumed: an earlier run has begun with them; others: in their order.
-    undecided: whether the proofs may yet add some. under_way: all nodes that say that they are."""
+    undecided: whether the proofs may yet add some. under_way: all nodes that say that they are. held:
+    why others are not begun now."""
 
     resumed: list[str]
     others: list[str]
     undecided: bool
     under_way: Set[str]
+    held: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def why_held(self) -> str:
+        """Of the first of these, "" where there is none."""
+        return next(iter(self.held.values()), "")
 
     def without(self, begun: Collection[str]) -> list[str]:
         """Those that are left when some have begun."""
@@ -152,7 +159,11 @@ class FleetExchange:
     def _survey_of(self, walker: Walker) -> tuple[UpgradeSurvey, ExchangeChoice]:
         """What is seen, and what is taken of it."""
         self._survey = self._survey or UpgradeSurvey(
-            self._desired, self._settings, walker.snapshot, walker.settings.controller_taints
+            self._desired,
+            self._settings,
+            walker.snapshot,
+            walker.settings.controller_taints,
+            self._clock,
         )
         self._choice = self._choice or self._choose_by(self._survey)
         return self._survey, self._choice
@@ -310,16 +321,18 @@ class FleetExchange:
     ) -> None:
         """Say why nodes are left, and end where nothing follows what is on its way. A node that
         still says it is, although this run has ended with it, is waited for."""
-        if left and not stopped and not self._active:
-            stopped = self._no_place_reason(unavailable)
-        self.outcome.stopped = stopped if left else ""
+        if not stopped and not self._active:
+            stopped = self._no_place_reason(unavailable) if left else waiting.why_held
+        self.outcome.stopped = stopped if left or waiting.held else ""
         follows = not stopped and (left or waiting.undecided)
-        ended = {
-            name for name, each in self._ended.items() if each.ending is not ExchangeEnding.GONE
-        }
-        if not follows and not self._active and not waiting.under_way & ended:
+        if not follows and not self._active and not waiting.under_way & self._ended_here():
             self._is_over = True
             self._progress.end_wave()
+
+    def _ended_here(self) -> set[str]:
+        """The nodes that are still there, and with which this run has ended."""
+        gone = ExchangeEnding.GONE
+        return {name for name, each in self._ended.items() if each.ending is not gone}
 
     def _release(self, walker: Walker) -> set[str]:
         """Let go what was held for the sake of an earlier run, and is not gone on with now."""
@@ -357,21 +370,27 @@ class FleetExchange:
         self, walker: Walker, survey: UpgradeSurvey, choice: ExchangeChoice
     ) -> _BeginOrder:
         """The nodes that may be begun, by what is planned and what their proofs say."""
+        found = self._found(walker, choice)
+        now = [name for name in found if found[name] is Begin.NOW]
+        under_way = survey.under_way(choice.phase)
+        held = survey.held(name for name in now if name not in under_way)
+        return _BeginOrder(
+            resumed=[name for name in now if name in under_way],
+            others=[name for name in now if name not in under_way | held.keys()],
+            undecided=Begin.WAIT in found.values(),
+            under_way=under_way,
+            held=held,
+        )
+
+    def _found(self, walker: Walker, choice: ExchangeChoice) -> dict[str, Begin]:
+        """Whether they are begun, of the nodes that nothing is known to be in the way of."""
         blocked = {row.node for row in (self.plan.nodes if self.plan else ()) if row.obstacle}
         seen_to = blocked | self._active.keys() | self._ended.keys()
-        found = {
+        return {
             name: choice.may_begin(name, _unready(walker, name))
             for name in choice.candidates()
             if name not in seen_to
         }
-        now = [name for name in found if found[name] is Begin.NOW]
-        under_way = survey.under_way(choice.phase)
-        return _BeginOrder(
-            resumed=[name for name in now if name in under_way],
-            others=[name for name in now if name not in under_way],
-            undecided=Begin.WAIT in found.values(),
-            under_way=under_way,
-        )
 
     def _held(self, reason: str) -> Verdict:
         """What is found of a node that is not to be proven now."""

@@ -6,7 +6,8 @@ what may hold it up. Reads only."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from .._cluster.api_client.api_errors import Forbidden
@@ -25,6 +26,7 @@ from .._proofs.snapshot import ClusterSnapshot, node_of
 from .._recipes.render import render_remedy
 from .._states.desired import Desired
 from .._states.on_nodes.claiming_pods import ClaimingPods
+from .._states.on_nodes.machine_config_pools import MachineConfigPools
 from .device_users import KEPT, DeviceUser, device_users
 from .driver_pods import DriverPod, DriverPods
 from .exchange_steps import ExchangeSettings
@@ -52,6 +54,7 @@ class UpgradeSurvey:
         settings: ExchangeSettings,
         snapshot: ClusterSnapshot,
         controller_taints: Sequence[ControllerTaint] = CONTROLLER_TAINTS,
+        clock: Callable[[], float] = time.time,
     ) -> None:
         self._client: Client = desired.client
         self._desired = desired
@@ -63,6 +66,7 @@ class UpgradeSurvey:
         self.drivers = DriverPods(
             desired.client, snapshot, desired.plans, desired.prepared.namespace
         )
+        self._pools = MachineConfigPools(desired.client, clock)
 
     def upgrades(self) -> dict[str, NodeUpgrade]:
         """How nodes stand that were, or are, exchanged."""
@@ -127,6 +131,15 @@ class UpgradeSurvey:
             if not (node.readiness.ready and node.schedulable)
         } - quarantined.union(without)
 
+    def why_held(self, node: str) -> str:
+        """Why nothing is begun on a node now, although it could be later; "" where something may be."""
+        return self._pools.why_held(self.snapshot.nodes[node].annotations)
+
+    def held(self, nodes: Iterable[str]) -> dict[str, str]:
+        """Those of these nodes on which nothing is begun now, and why."""
+        found = {name: self.why_held(name) for name in nodes}
+        return {name: why for name, why in found.items() if why}
+
     def rows(self, why: Mapping[str, str], phase: str) -> list[PlannedNode]:
         """What is known of the nodes before they are begun, in the order given; why: of each; phase:
         as they will say it."""
@@ -146,7 +159,7 @@ class UpgradeSurvey:
                     wave=0,
                     users=tuple(str(user) for user in users[name]),
                     obstacle=obstacle or keeps,
-                    held_by=delays or held_by(users[name], budgets),
+                    held_by=self.why_held(name) or delays or held_by(users[name], budgets),
                 )
             )
         return rows

@@ -50,8 +50,15 @@ _BUILTIN = (
     ("scheduling.k8s.io/v1", "PriorityClass"),
 )
 CLUSTER_POLICY = Kind("nvidia.com", "v1", "ClusterPolicy", "clusterpolicies", namespaced=False)
+MACHINE_CONFIG_POOL = Kind(
+    "machineconfiguration.openshift.io",
+    "v1",
+    "MachineConfigPool",
+    "machineconfigpools",
+    namespaced=False,
+)
 # The kinds of these are found as a client finds them, all of the cluster.
-_DISCOVERED = (RECORD, CLUSTER_POLICY)
+_DISCOVERED = (RECORD, CLUSTER_POLICY, MACHINE_CONFIG_POOL)
 KINDS: dict[str, Kind] = {
     kind.plural: kind
     for kind in (

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any, cast
@@ -159,6 +159,24 @@ class Fleet:
     def survey(self, settings: ExchangeSettings = EXCHANGE) -> UpgradeSurvey:
         """What is seen now."""
         return UpgradeSurvey(cast(Desired, self.desired), settings, self.snapshot)
+
+    def put_pool(self, name: str, nodes: Sequence[str], **said: Any) -> None:
+        """A MachineConfigPool with these nodes. said: paused, or updating."""
+        for node in nodes:
+            metadata = self.cluster.objects["nodes"][node]["metadata"]
+            metadata["annotations"]["machineconfiguration.openshift.io/desiredConfig"] = (
+                f"rendered-{name}-{'0a' * 16}"
+            )
+        updating = {"type": "Updating", "status": str(bool(said.get("updating")))}
+        self.cluster.put(
+            "machineconfigpools",
+            {
+                "metadata": {"name": name},
+                "spec": {"paused": bool(said.get("paused"))},
+                "status": {"conditions": [updating], "machineCount": 5, "updatedMachineCount": 2},
+            },
+        )
+        self.see()
 
     def see(self) -> None:
         """What the watch tells of the nodes, which are all of one group."""

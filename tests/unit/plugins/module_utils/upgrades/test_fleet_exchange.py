@@ -157,6 +157,55 @@ def test_no_node_is_begun_outside_the_maintenance_window(fake: FakeServer) -> No
     assert fleet.go(fleet.upgrade(window=OPEN)) == ["n1", "n2", "n3"]
 
 
+@pytest.mark.parametrize(
+    ("said", "why"),
+    [
+        ({"paused": True}, "MachineConfigPool gpu is paused"),
+        ({"updating": True}, "MachineConfigPool gpu is updating, 2 of 5 machines are done"),
+    ],
+)
+def test_no_node_of_a_pool_that_is_paused_or_updating_is_begun(
+    fake: FakeServer, said: dict[str, bool], why: str
+) -> None:
+    fleet = Fleet(fake, said={"n2": BEGUN_BEFORE})
+    fleet.put_pool("gpu", ["n1", "n2"], **said)
+    fleet.put_pool("worker", ["n3"])
+    exchange = fleet.upgrade()
+    # What a run before this one has begun is not left half done.
+    assert fleet.go(exchange) == ["n2", "n3"]
+    assert exchange.plan is not None
+    assert [row.held_by for row in exchange.plan.nodes if row.node == "n1"] == [why]
+    for name in ("n2", "n3"):
+        fleet.exchange_driver(exchange, name)
+        fleet.prove(name)
+        fleet.go(exchange)
+    fleet.go(exchange)
+    assert (exchange.is_over(), exchange.outcome.stopped) == (True, why)
+    assert fleet.cordoned() == []
+
+
+def test_a_pool_that_begins_to_update_holds_who_is_not_begun_until_it_is_done(
+    fake: FakeServer,
+) -> None:
+    fleet = Fleet(fake, 3)
+    fleet.put_pool("worker", ["n1", "n2", "n3"])
+    exchange = fleet.upgrade(max_unavailable="1")
+    assert fleet.go(exchange) == ["n1"]
+    fleet.put_pool("worker", ["n1", "n2", "n3"], updating=True)
+    fleet.exchange_driver(exchange, "n1")
+    fleet.put_pool("worker", ["n1", "n2", "n3"])
+    fleet.prove("n1")
+    fleet.go(exchange)
+    assert fleet.go(exchange, 30) == ["n2"]
+    fleet.put_pool("worker", ["n1", "n2", "n3"], updating=True)
+    fleet.exchange_driver(exchange, "n2")
+    fleet.prove("n2")
+    fleet.go(exchange, 30)
+    assert fleet.go(exchange) == []
+    assert "is updating" in exchange.outcome.stopped
+    assert exchange.outcome.done == ["n1", "n2"]
+
+
 @pytest.mark.parametrize("why", ["cordoned", "not ready"])
 def test_a_node_that_nobody_can_use_anyhow_counts_as_unavailable(
     fake: FakeServer, why: str
