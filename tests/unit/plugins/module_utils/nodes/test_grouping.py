@@ -110,6 +110,22 @@ def test_nodes_are_grouped_by_what_counts(nodes: Nodes) -> None:
     assert [group.nodes for group in found.groups] == [("a", "crio", "h", "host", "plain")]
 
 
+def test_a_group_has_the_lowest_version_of_its_runtime_and_no_other_id_for_it(
+    nodes: Nodes,
+) -> None:
+    before = discover(nodes, GPU, grouping=GROUPING)
+    for node in nodes:
+        if node["metadata"]["name"] == "host":
+            node["status"]["nodeInfo"]["containerRuntimeVersion"] = "containerd://1.7.9"
+    found = Discovery.from_dict(discover(nodes, GPU, grouping=GROUPING).to_dict(), GROUPING)
+    versions = {group.title: group.runtime_version for group in found.coarse(("runtime",))}
+    # As numbers: 1.7.9 is before 1.7.24.
+    assert (versions["containerd 1"], versions["cri-o 1"]) == ("1.7.9", "1.30.2")
+    assert versions["containerd 1, pool a100"] == "1.7.24"
+    assert not any(group.runtime_version for group in found.coarse(("kernel",)))
+    assert [group.id for group in found.node_groups] == [group.id for group in before.node_groups]
+
+
 def test_ids_are_labels_and_what_is_as_usual_is_no_part_of_them(nodes: Nodes) -> None:
     found = discover(nodes, GPU, grouping=GROUPING)
     ids = {group.title: group.id for per in FACETS for group in found.coarse((per,))}

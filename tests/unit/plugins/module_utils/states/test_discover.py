@@ -99,3 +99,15 @@ def test_nfd_is_there_by_what_it_does_on_nodes_and_not_by_its_name(
     cluster.put("daemonsets", daemonset)
     found = runs.run(discover.TASK, NFD_INFO, api, bundle={"recipe.yml": RECIPE}, recipe="toy")
     assert found["nfd"]["present"] is is_there
+
+
+def test_it_says_of_which_distribution_most_nodes_are(api: FakeServer) -> None:
+    nodes = []
+    for name, kubelet in (("a", "v1.34.1+k3s1"), ("b", "v1.34.1+k3s1"), ("c", "v1.34.1+k0s")):
+        node = runs.card_node(card="yes")
+        node["metadata"] = {**node["metadata"], "name": name, "uid": name}
+        node["status"]["nodeInfo"]["kubeletVersion"] = kubelet
+        nodes.append(node)
+    ScriptedCluster(api, *nodes)
+    found = runs.run(discover.TASK, NFD_INFO, api, bundle={"recipe.yml": RECIPE}, recipe="toy")
+    assert (found["matched"], found["cluster"]["distribution"]) == (3, "k3s")
