@@ -6,6 +6,9 @@ documentation says (distributions.yml), and what is refused because its runtime 
 
 from __future__ import annotations
 
+import subprocess
+import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -121,6 +124,55 @@ def test_with_nri_our_own_pods_get_the_gpus_by_their_annotation(nvidia_gpu: Any)
     assert "--no-daemon" not in toolkit["args"][0]
     namespace = [each for each in toolkit["env"] if each["name"] == "NRI_NAMESPACE"]
     assert namespace[0]["valueFrom"]["fieldRef"]["fieldPath"] == "metadata.namespace"
+
+
+def test_the_mark_comes_with_the_plugin_and_goes_with_it(nvidia_gpu: Any, tmp_path: Path) -> None:
+    """The script of the toolkit's container, by a real shell; the installer starts its plugin, and
+    fails when it is told to."""
+    toolkit = container(pod_spec(rendered(nvidia_gpu, "rke2-nri"), TOOLKIT), "toolkit")
+    script = (
+        toolkit["args"][0].replace("/run/nvidia", f"{tmp_path}/run").replace("/host-dev", "/no")
+    )
+    installer = tmp_path / "nvidia-ctk-installer"
+    installer.write_text(
+        f"""#!/bin/sh
+echo $$ > "$TOOLKIT_PID_FILE"
+ls {tmp_path}/run/validations/toolkit-ready && echo early > {tmp_path}/early
+echo "Waiting for signal"
+until [ -e {tmp_path}/fail ]; do sleep 0.1; done
+"""
+    )
+    installer.chmod(0o755)
+    env = {
+        "TOOLKIT_PID_FILE": f"{tmp_path}/run/toolkit/toolkit.pid",
+        "ROOT": str(tmp_path),
+        "PATH": f"{tmp_path}:/usr/bin:/bin",
+    }
+    mark = tmp_path / "run/validations/toolkit-ready"
+    for ending in ("signal", "failure"):
+        (tmp_path / "fail").unlink(missing_ok=True)
+        with subprocess.Popen(["/bin/sh", "-c", script], env=env, stdout=subprocess.DEVNULL) as run:
+            until(mark.exists)
+            if ending == "signal":
+                run.terminate()
+            else:
+                (tmp_path / "fail").touch()
+            assert run.wait(timeout=10) == (0 if ending == "signal" else 1)
+        assert not mark.exists()
+        until(lambda: not is_running(tmp_path / "run/toolkit/toolkit.pid"))
+    assert not (tmp_path / "early").exists()
+
+
+def until(done: Callable[[], bool]) -> None:
+    """Wait for it, some seconds at most."""
+    ending = time.monotonic() + 10
+    while not done():
+        assert time.monotonic() < ending
+        time.sleep(0.05)
+
+
+def is_running(pid_file: Path) -> bool:
+    return Path("/proc", pid_file.read_text().strip()).exists()
 
 
 def test_without_a_configuration_of_ours_the_runtime_is_left_alone(nvidia_gpu: Any) -> None:
