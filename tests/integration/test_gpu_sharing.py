@@ -16,6 +16,7 @@ from tests.integration import sight
 from tests.integration.conftest import documented
 from tests.integration.exchange_bed import AT_ONCE, RECIPE, THEIRS, Site
 from tests.integration.plays import Played
+from tests.integration.waiting import wait_until
 
 pytestmark = pytest.mark.recipes
 
@@ -82,6 +83,27 @@ def test_each_pool_offers_what_its_options_make_of_a_gpu(site: Site) -> None:
     assert offered(site, "n-4") == {"nvidia.com/gpu": "1"}
     assert all_ready(site)
     enable(site, **SEVEN).unchanged()
+
+
+def test_gpus_are_divided_again_after_a_reboot_before_anybody_uses_them(site: Site) -> None:
+    kernel = sight.nodes(site.cluster)["n-1"]["status"]["nodeInfo"]["kernelVersion"]
+    site.cluster.reboot("n-1", kernel)
+
+    def is_back() -> bool:
+        pods = sight.pods(site.cluster)
+        both = [pods["n-1", "mig"], pods["n-1", "device_plugin"]]
+        restarts = [pod["status"]["containerStatuses"][0]["restartCount"] for pod in both]
+        return all(restarts) and all(sight.is_ready(pod) for pod in both)
+
+    wait_until(is_back, "GPUs divided again, and advertised", seconds=60)
+    wait_until(lambda: offered(site, "n-1") == {SMALL: "7"}, "seven parts again", seconds=10)
+    # Nobody tried before.
+    assert (
+        sight.pods(site.cluster)["n-1", "mig"]["status"]["containerStatuses"][0]["restartCount"]
+        == 1
+    )
+    enable(site, **SEVEN).unchanged()
+    assert all_ready(site)
 
 
 def test_gpus_in_use_are_divided_anew_by_an_upgrade(site: Site) -> None:

@@ -3,14 +3,16 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """GPUs that are divided (MIG) or shared (time slices, MPS): what a node's device plugin advertises then.
 
-As with NVIDIA's mig-parted GPUs that somebody uses are not divided anew, and a reboot undoes it. A device
-plugin reads its configuration when it starts.
+As with NVIDIA's mig-parted GPUs that somebody uses are not divided anew, and a reboot undoes it. What has no
+device nodes, which nvidia-smi makes in the driver's root, is there for nobody. A device plugin reads its
+configuration when it starts. Filters of devices are not looked at.
 """
 
 from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -24,7 +26,15 @@ _GPU, _MIG = "nvidia.com/gpu", "nvidia.com/mig-"
 _LAYOUT = re.compile(r"echo '(\{.*?\})' > \S+layout")
 IN_USE = "Error applying MIG configuration with hooks: error resetting all GPUs: In use by another client"
 
-Layout = Mapping[str, int]
+# nvidia-smi in the driver's root, the control devices and the specification of all devices, after the division.
+_MAKES_DEVICES = re.compile(
+    r"mig-parted apply .*chroot \S+ \S*nvidia-smi.*create-device-nodes --control-devices"
+    r".*cdi generate --mode=management",
+    re.DOTALL,
+)
+
+# mig-parted's entries: what some GPUs are divided into.
+Layout = Sequence[Mapping[str, Any]]
 # A ConfigMap's data by namespace and name, None where there is none.
 ReadConfig = Callable[[str, str], "Mapping[str, str] | None"]
 
@@ -60,7 +70,7 @@ class GpuSharing:
         """What a partitioner says last that cannot divide GPUs; "" where it can."""
         if pod.operand.role != PARTITIONER or pod.serves:
             return ""
-        if wanted_layout(pod) == self._layouts.get(node.name, {}):
+        if wanted_layout(pod) == self._layouts.get(node.name, []):
             return ""
         users = [other for other in pods if other.uid != pod.uid and runs(other) and _uses(other)]
         return IN_USE if users else ""
@@ -74,11 +84,16 @@ class GpuSharing:
             return found
         config = self._configs.get(plugin.uid, {})
         strategy = (config.get("flags") or {}).get("migStrategy", "none")
-        layout = {name: gpus * count for name, count in self._layouts.get(node.name, {}).items()}
-        if layout:
-            divided = {f"{_MIG}{name.replace('+', '.')}": count for name, count in layout.items()}
-            found[_GPU] = sum(layout.values()) if strategy == "single" else 0
-            found |= divided if strategy == "mixed" else {}
+        divided = [_profiles(self._layouts.get(node.name, []), gpu) for gpu in range(gpus)]
+        if any(divided):
+            each = Counter[str]()
+            for profiles in divided:
+                each.update(
+                    {f"{_MIG}{name.replace('+', '.')}": profiles[name] for name in profiles}
+                )
+            whole = divided.count({})
+            found[_GPU] = each.total() + whole if strategy == "single" else whole
+            found |= each if strategy == "mixed" else {}
         sharing = config.get("sharing") or {}
         for kind in ("timeSlicing", "mps"):
             for entry in (sharing.get(kind) or {}).get("resources") or ():
@@ -88,12 +103,22 @@ class GpuSharing:
 
 
 def wanted_layout(pod: Pod) -> Layout:
-    """How many devices of each profile a partitioner makes of each GPU."""
+    """What a partitioner makes of the GPUs; [] where it makes no devices of them that anybody sees."""
     for container in pod.containers:
-        if found := _LAYOUT.search(container.command):
-            layout: dict[str, Any] = json.loads(found[1])["mig-configs"]["pool"][0]
-            return dict(layout["mig-devices"]) if layout["mig-enabled"] else {}
-    return {}
+        found = _LAYOUT.search(container.command)
+        if found and _MAKES_DEVICES.search(container.command):
+            layout: list[dict[str, Any]] = json.loads(found[1])["mig-configs"]["pool"]
+            return layout if any(entry["mig-enabled"] for entry in layout) else []
+    return []
+
+
+def _profiles(layout: Layout, gpu: int) -> dict[str, int]:
+    """How many devices of each profile a GPU is divided into."""
+    profiles: dict[str, int] = {}
+    for entry in layout:
+        if entry["devices"] == "all" or gpu in entry["devices"]:
+            profiles = dict(entry["mig-devices"]) if entry["mig-enabled"] else {}
+    return profiles
 
 
 def _uses(pod: Pod) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +31,7 @@ class Stack:
     defaults: dict[str, str] = field(default_factory=dict)
     default_version: str = ""
     devices: str = ""
+    marks: dict[str, str] = field(default_factory=dict)
     runtime_classes: tuple[str, ...] = ()
     device_paths: tuple[str, ...] = ()
 
@@ -89,6 +90,7 @@ def load(path: Path = OPERANDS_FILE, *, instant: bool = False) -> Operands:
             defaults=dict(values.get("defaults", {})),
             default_version=values.get("default_version", ""),
             devices=values.get("devices", ""),
+            marks=dict(values.get("marks", {})),
             runtime_classes=tuple(values.get("runtime_classes", ())),
             device_paths=tuple(values.get("device_paths", ())),
         )
@@ -162,6 +164,16 @@ def image_version(image: str) -> str:
     return found.group() if found else ""
 
 
+def _with_marks(operand: Operand, inits: Collection[Container], operands: Operands) -> Operand:
+    """The operand, which also needs those whose marks its init containers wait for."""
+    stack = operands.stacks.get(operand.stack)
+    marks = stack.marks if stack else {}
+    waits = (
+        role for mark, role in marks.items() if any(f"-f {mark} " in each.command for each in inits)
+    )
+    return replace(operand, requires=(*operand.requires, *waits))
+
+
 def pod_view(pod: Obj, operands: Operands) -> Pod:
     """Compact view of a bound Pod object."""
     meta, spec = pod["metadata"], pod["spec"]
@@ -171,6 +183,7 @@ def pod_view(pod: Obj, operands: Operands) -> Pod:
         for name, amount in ((item.get("resources") or {}).get("limits") or {}).items():
             if "/" in name and not name.startswith("kubernetes.io/"):
                 extended[name] = extended.get(name, 0) + int(amount)
+    inits = tuple(_container(item) for item in spec.get("initContainers") or ())
     operand, image = operands.classify(containers, bool(extended))
     return Pod(
         uid=meta["uid"],
@@ -184,11 +197,11 @@ def pod_view(pod: Obj, operands: Operands) -> Pod:
         restart_policy=spec.get("restartPolicy", "Always"),
         host_network=bool(spec.get("hostNetwork")),
         containers=containers,
-        inits=tuple(_container(item) for item in spec.get("initContainers") or ()),
+        inits=inits,
         extended=extended,
         behaviour=_own_behaviour(meta),
         status=pod.get("status") or {},
-        operand=operand,
+        operand=_with_marks(operand, inits, operands),
         image=image,
         requests=tuple(
             {**(each.get("limits") or {}), **(each.get("requests") or {})}

@@ -26,6 +26,8 @@ VARIANTS: dict[str, tuple[dict[str, Any], ...]] = {
         {"toolkit_enabled": False},
         {"container_runtime": "cri-o"},
         {"mig_strategy": "mixed"},
+        {"mig_devices": {"1g.10gb": 7}},
+        {"mig_devices": {"1g.10gb": 7}, "driver_enabled": False},
         {"grafana": "instance"},
         {"grafana": "instance", "grafana_admin_secret": "grafana-admin"},
         {"platform": "openshift", "grafana": "instance"},

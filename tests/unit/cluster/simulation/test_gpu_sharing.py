@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 from tests.cluster.simulation.gpu_sharing import IN_USE, GpuSharing
 from tests.cluster.simulation.model import Node, Pod
@@ -18,11 +19,19 @@ TWO = replace(node(), devices={"nvidia.com/gpu": 2})
 SMALL = {"1g.10gb": 7}
 
 
-def command(profiles: Mapping[str, int], *, enabled: bool = True) -> list[str]:
+STEPS = """nvidia-mig-parted assert -f /tmp/layout.yaml || nvidia-mig-parted apply -f /tmp/layout.yaml
+chroot /dev-root nvidia-smi
+nvidia-ctk system create-device-nodes --control-devices
+nvidia-ctk cdi generate --mode=management"""
+
+
+def command(
+    profiles: Mapping[str, int], *, enabled: bool = True, devices: Any = "all", steps: str = STEPS
+) -> list[str]:
     """As the recipe's pod has it."""
-    layout = {"devices": "all", "mig-enabled": enabled, "mig-devices": profiles}
+    layout = {"devices": devices, "mig-enabled": enabled, "mig-devices": profiles}
     text = json.dumps({"version": "v1", "mig-configs": {"pool": [layout]}})
-    return [f"echo '{text}' > /tmp/layout.yaml\nnvidia-mig-parted apply -f /tmp/layout.yaml"]
+    return [f"echo '{text}' > /tmp/layout.yaml\n{steps}"]
 
 
 def divided() -> Pod:
@@ -49,6 +58,20 @@ def test_a_divided_gpu_is_advertised_by_strategy() -> None:
     }
     before = replace(TWO, allocatable={"nvidia.com/mig-3g.40gb": "4"})
     assert offered(before, mixed, divided())["nvidia.com/mig-3g.40gb"] == 0
+
+
+def test_gpus_are_divided_one_by_one() -> None:
+    one = ready_pod(MANAGER, command=command(SMALL, devices=[1]))
+    mixed, single = (f"flags: {{migStrategy: {name}}}" for name in ("mixed", "single"))
+    assert offered(TWO, mixed, one) == {"nvidia.com/gpu": 1, "nvidia.com/mig-1g.10gb": 7}
+    assert offered(TWO, single, one) == {"nvidia.com/gpu": 8}
+
+
+def test_nobody_sees_devices_without_device_nodes() -> None:
+    for step in STEPS.splitlines()[1:]:
+        steps = STEPS.replace(step, "")
+        blind = ready_pod(MANAGER, command=command(SMALL, steps=steps))
+        assert offered(TWO, "flags: {migStrategy: mixed}", blind) == {"nvidia.com/gpu": 2}
 
 
 def test_shares_are_counted() -> None:
