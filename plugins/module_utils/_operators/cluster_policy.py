@@ -36,6 +36,7 @@ _COMPONENTS = {
     "devicePlugin": ("device_plugin", "device_plugin_image"),
     "gfd": ("feature_discovery", "feature_discovery_image"),
     "dcgmExporter": ("monitoring", "exporter_image"),
+    "dcgm": ("dcgm", "dcgm_image"),
     "migManager": ("mig", "mig_image"),
 }
 # What the toolkit is told by its environment is an option here; of two for one, the operator heeds the first.
@@ -64,7 +65,9 @@ _SIDECAR = UnmappedField(
 _NO_IMAGE = UnmappedField(
     "repository, image and version make an image together, and one is missing"
 )
-_MONITOR = UnmappedField("the recipe's ServiceMonitor has an interval and labels, no more")
+# What the operator does without being told, and the recipe not.
+_DEFAULTS: Mapping[str, Any] = {"dcgm_enabled": True}
+_JOBS_DIRECTORY = "/var/lib/dcgm-exporter/job-mapping"
 
 
 def _component(name: str) -> dict[str, Any]:
@@ -84,6 +87,15 @@ def _component(name: str) -> dict[str, Any]:
             "its pods have a network of their own", harmless=(False,)
         ),
     }
+
+
+def _if_on(value: Any) -> bool | None:
+    """True where something is switched on; off it is anyway."""
+    return True if value else None
+
+
+def _texts(given: Any) -> list[str]:
+    return [str(each) for each in given]
 
 
 FIELDS: Fields = {
@@ -139,23 +151,34 @@ FIELDS: Fields = {
     "migManager.gpuClientsConfig": UnmappedField("upgrade frees a node before its GPUs are divided", differs=True),
     **_component("migManager"),
     "dcgmExporter.enabled": MappedField("exporter_enabled"),
-    "dcgmExporter.config": UnmappedField("its ConfigMap is not read: give more series as exporter_metrics"),
+    "dcgmExporter.config.name": MappedField("exporter_metrics_config_map"),
+    "dcgmExporter.enablePodLabels": MappedField("exporter_pod_labels", _if_on),
+    "dcgmExporter.enablePodUID": MappedField("exporter_pod_uid", _if_on),
+    "dcgmExporter.podLabelAllowlistRegex": MappedField("exporter_pod_label_allowlist", _texts),
+    "dcgmExporter.hpcJobMapping": ReadField(),
+    "dcgmExporter.hostPID": MappedField("exporter_host_pid", _if_on),
     "dcgmExporter.serviceMonitor.interval": MappedField("monitoring_interval"),
     "dcgmExporter.serviceMonitor.additionalLabels": MappedField("monitoring_labels"),
     "dcgmExporter.serviceMonitor.enabled": UnmappedField(
         "there is one where the cluster knows ServiceMonitors", differs=True, harmless=(True,)
     ),
-    "dcgmExporter.serviceMonitor": _MONITOR,
+    "dcgmExporter.serviceMonitor.honorLabels": MappedField("monitoring_honor_labels", _if_on),
+    "dcgmExporter.serviceMonitor.relabelings": MappedField("monitoring_relabelings", lambda given: [*given]),
+    "dcgmExporter.serviceMonitor.scrapeTimeout": MappedField("monitoring_timeout"),
     "dcgmExporter.service": UnmappedField(
         "the exporter's Service is reached in the cluster",
         harmless=({"internalTrafficPolicy": "Cluster"}, {"type": "ClusterIP"}),
     ),
     **_component("dcgmExporter"),
+    "dcgmExporter.hostNetwork": MappedField("exporter_host_network", _if_on),
     "dcgmExporter": UnmappedField("the exporter has the recipe's settings"),
     "hostPaths.kubeletRootDir": MappedField("kubelet_root"),
     "hostPaths.rootFS": UnmappedField("the host's files are those below /", harmless=("/",)),
     "hostPaths.driverInstallDir": ReadField(),
-    "dcgm": UnmappedField("the exporter has DCGM in itself; nothing listens on port 5555"),
+    "dcgm.enabled": MappedField("dcgm_enabled"),
+    **_component("dcgm"),
+    "dcgm.args": MappedField("dcgm_args", _texts),
+    "dcgm.hostPort": SkippedField("it has no effect in the operator either"),
     "gds": _SIDECAR,
     "gdrcopy": _SIDECAR,
     "nodeStatusExporter": UnmappedField("labels of nodes and the record say how each stands", differs=True),
@@ -204,7 +227,7 @@ def reads_drivers(spec: Mapping[str, Any]) -> bool:
 
 def policy_options(spec: Mapping[str, Any]) -> MappedOptions:
     """What a ClusterPolicy's spec says, as options of all nodes."""
-    found = MappedOptions()
+    found = MappedOptions(dict(_DEFAULTS))
     spec = _without_unread(spec, found)
     map_fields(spec, FIELDS, switches=SWITCHES, into=found)
     driver = _used(spec, "driver")
@@ -215,6 +238,7 @@ def policy_options(spec: Mapping[str, Any]) -> MappedOptions:
         _read_image(found, name, _used(spec, name), option)
     _read_toolkit(found, _used(spec, "toolkit").get("env"))
     _read_driver_directory(found, spec)
+    _read_job_mapping(found, _used(spec, "dcgmExporter"))
     return found
 
 
@@ -280,3 +304,15 @@ def _read_driver_directory(found: MappedOptions, spec: Mapping[str, Any]) -> Non
     else:
         there = f"the driver's files are in {_DEFAULT_DRIVER_DIR}"
         found.drop(path, UnmappedField(there, harmless=(_DEFAULT_DRIVER_DIR,)), given)
+
+
+def _read_job_mapping(found: MappedOptions, exporter: Mapping[str, Any]) -> None:
+    """The directory, which the operator knows one for, is what switches it on here."""
+    given = part(exporter, "hpcJobMapping")
+    for name in ("enabled", "directory"):
+        path = f"dcgmExporter.hpcJobMapping.{name}"
+        if given.get("enabled") and given.get(name):
+            directory = str(given.get("directory") or _JOBS_DIRECTORY)
+            found.take(path, "exporter_job_mapping_dir", directory)
+        elif name == "enabled" and name in given:
+            found.ignore(path, "it is off here, too")

@@ -32,7 +32,8 @@ def test_each_state_waits_for_what_it_needs(nvidia_gpu: Any) -> None:
         "mps": ("driver_validation",),
         "device_plugin": ("mps",),
         "device_plugin_validation": ("device_plugin",),
-        "monitoring": ("device_plugin_validation",),
+        "dcgm": ("device_plugin_validation",),
+        "monitoring": ("dcgm",),
         "feature_discovery": ("device_plugin_validation",),
         "grafana": (),
     }

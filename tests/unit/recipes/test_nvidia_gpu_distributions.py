@@ -97,7 +97,9 @@ def test_as_its_documentation_says(nvidia_gpu: Any, name: str) -> None:
 
 
 def test_with_nri_our_own_pods_get_the_gpus_by_their_annotation(nvidia_gpu: Any) -> None:
-    rendering = rendered(nvidia_gpu, "rke2-nri", mps_replicas=2, mig_strategy="none")
+    rendering = rendered(
+        nvidia_gpu, "rke2-nri", mps_replicas=2, mig_strategy="none", dcgm_enabled=True
+    )
     template = {
         name: rendering.one("DaemonSet", name)["spec"]["template"]
         for name in names(rendering, "DaemonSet")
@@ -110,6 +112,7 @@ def test_with_nri_our_own_pods_get_the_gpus_by_their_annotation(nvidia_gpu: Any)
     }
     assert given == {
         ("gpu-feature-discovery", "feature-discovery"),
+        ("nvidia-dcgm", "dcgm"),
         ("nvidia-dcgm-exporter", "exporter"),
         ("nvidia-device-plugin", "device-plugin"),
         ("nvidia-mps-control-daemon", "mps-control-daemon"),

@@ -27,7 +27,10 @@ from ansible_collections.hardware.enablement.plugins.module_utils._operators.set
 from ansible_collections.hardware.enablement.plugins.module_utils._recipes.loading.load import load
 
 Obj = dict[str, Any]
+
 RECIPES = Path(__file__).parents[5] / "recipes"
+# What the operator deploys without being told.
+UNSAID: Obj = {"dcgm_enabled": True}
 BY_DRIVERS = {"useNvidiaDriverCRD": True}
 
 
@@ -105,7 +108,7 @@ def test_a_policy_as_helm_makes_it() -> None:
         )
     )
     assert settings.recipe == "nvidia-gpu"
-    assert settings.options == {
+    assert settings.options == UNSAID | {
         "runtime_class": "nvidia",
         "priority_class": "mine",
         "tolerations": [{"key": "team", "operator": "Exists"}],
@@ -135,7 +138,7 @@ def test_drivers_of_their_own_are_pools_and_the_policy_s_driver_does_not_count()
         driver("Old_GPUs", **one, version="570", usePrecompiled=True, nodeSelector={"a": "b"}),
         driver("rest", **one, version="580.105.08", default=True),
     )
-    assert settings.options == {
+    assert settings.options == UNSAID | {
         "driver_enabled": True,
         "driver_repository": "nvcr.io/nvidia",
         "driver_version": "580.105.08",
@@ -169,7 +172,7 @@ def test_an_affinity_of_one_term_is_a_pool_and_one_of_several_is_said() -> None:
         "NVIDIADriver x: version",
         "NVIDIADriver x: nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution",
     }
-    assert chosen(term, term).options == {"driver_enabled": True}
+    assert chosen(term, term).options == UNSAID | {"driver_enabled": True}
     assert chosen(term, term).pools == []
 
 
@@ -178,19 +181,19 @@ def test_a_node_that_no_driver_selects_gets_none() -> None:
         policy(driver={**BY_DRIVERS, "enabled": True, "version": "1"}),
         driver("a", version="570", nodeSelector={"a": "b"}),
     )
-    assert settings.options == {"driver_enabled": False}
+    assert settings.options == UNSAID | {"driver_enabled": False}
     assert settings.pools[0]["options"] == {"driver_enabled": True, "driver_version": "570"}
     assert "get no driver" in settings.differs["driver.useNvidiaDriverCRD"]
     assert settings.same.keys() == {"driver.enabled", "driver.version"}
 
 
 def test_without_any_driver_of_their_own_no_node_gets_one() -> None:
-    assert found(policy(driver=BY_DRIVERS)).options == {"driver_enabled": False}
+    assert found(policy(driver=BY_DRIVERS)).options == UNSAID | {"driver_enabled": False}
 
 
 def test_drivers_that_the_policy_does_not_go_by_are_nothing() -> None:
     settings = found(policy(), driver("a", version="570", nodeSelector={"a": "b"}))
-    assert (settings.options, settings.pools) == ({}, [])
+    assert (settings.options, settings.pools) == (UNSAID, [])
     assert "NVIDIADriver a: version" in settings.same
 
 
@@ -211,7 +214,7 @@ def test_a_pool_has_what_all_nodes_have_and_nothing_of_the_other_driver() -> Non
         driver("rest", default=True, usePrecompiled=True, version="570", imagePullSecrets=["two"]),
         driver("own", version="580.1", nodeSelector={"a": "b"}, env=[{"name": "A", "value": "1"}]),
     )
-    assert settings.options == {
+    assert settings.options == UNSAID | {
         "driver_enabled": True,
         "driver_precompiled": True,
         "driver_branch": "570",
@@ -244,7 +247,7 @@ def test_two_drivers_for_the_same_nodes_are_refused_as_by_the_operator(drivers: 
 def test_virtual_gpus_have_no_driver_here() -> None:
     guest = driver("a", driverType="vgpu-host-manager", version="1", nodeSelector={"a": "b"})
     settings = found(policy(driver=BY_DRIVERS), guest)
-    assert (settings.options, settings.pools) == ({"driver_enabled": False}, [])
+    assert (settings.options, settings.pools) == (UNSAID | {"driver_enabled": False}, [])
     assert "NVIDIADriver a: version" in settings.dropped
 
 
@@ -257,7 +260,7 @@ def test_of_two_fields_for_one_option_the_operator_s_first_counts_and_the_other_
             driver={"useOpenKernelModules": True, "kernelModuleType": "proprietary"},
         )
     )
-    assert settings.options == {
+    assert settings.options == UNSAID | {
         "runtime_class": "x",
         "runtime_config": "/a",
         "driver_kernel_module_type": "proprietary",
@@ -277,7 +280,7 @@ def test_what_is_switched_off_has_no_effect() -> None:
             gds={"image": "x"},
         )
     )
-    assert settings.options == {"driver_enabled": False, "device_plugin_enabled": False}
+    assert settings.options == UNSAID | {"driver_enabled": False, "device_plugin_enabled": False}
     assert settings.same["driver.version"] == "the operator does not use it without driver.enabled"
     assert settings.same["gds"] == "the operator does not use it without gds.enabled"
     assert (settings.dropped, settings.differs) == ({}, {})
@@ -305,13 +308,13 @@ def test_the_table_names_together_what_changes_nothing_for_one_reason() -> None:
 )  # fmt: skip
 def test_the_image_of_a_driver(given: Obj, options: Obj) -> None:
     settings = found(policy(driver=given))
-    assert settings.options == options
+    assert settings.options == UNSAID | options
     assert settings.dropped == {}
 
 
 def test_the_host_s_driver_is_where_the_policy_says() -> None:
     paths = {"driverInstallDir": "/home/kubernetes/bin/nvidia"}
-    assert found(policy(hostPaths=paths, driver={"enabled": False})).options == {
+    assert found(policy(hostPaths=paths, driver={"enabled": False})).options == UNSAID | {
         "driver_enabled": False,
         "driver_install_dir": "/home/kubernetes/bin/nvidia",
     }
@@ -336,4 +339,20 @@ def test_nonsense_is_refused(resources: list[Any], why: str) -> None:
 
 def test_a_list_is_opened() -> None:
     listed = {"apiVersion": "v1", "kind": "List", "items": [policy(mig={"strategy": "none"})]}
-    assert found(listed).options == {"mig_strategy": "none"}
+    assert found(listed).options == UNSAID | {"mig_strategy": "none"}
+
+
+def test_dcgm_and_its_exporter_are_taken_over() -> None:
+    jobs = {"enabled": True}
+    exporter = {"config": {"name": "mine"}, "enablePodLabels": True, "hpcJobMapping": jobs}
+    settings = found(policy(dcgm={"enabled": False}, dcgmExporter=exporter))
+    assert settings.options == {
+        "dcgm_enabled": False,
+        "exporter_metrics_config_map": "mine",
+        "exporter_pod_labels": True,
+        "exporter_job_mapping_dir": "/var/lib/dcgm-exporter/job-mapping",
+    }
+    jobs |= {"directory": "/jobs"}
+    assert found(policy(dcgmExporter=exporter)).options["exporter_job_mapping_dir"] == "/jobs"
+    jobs |= {"enabled": False}
+    assert "exporter_job_mapping_dir" not in found(policy(dcgmExporter=exporter)).options
