@@ -97,12 +97,10 @@ def test_gpus_are_divided_again_after_a_reboot_before_anybody_uses_them(site: Si
 
     wait_until(is_back, "GPUs divided again, and advertised", seconds=60)
     wait_until(lambda: offered(site, "n-1") == {SMALL: "7"}, "seven parts again", seconds=10)
-    # Nobody tried before.
-    assert (
-        sight.pods(site.cluster)["n-1", "mig"]["status"]["containerStatuses"][0]["restartCount"]
-        == 1
-    )
-    enable(site, **SEVEN).unchanged()
+    # Nobody had the GPU open before.
+    mig = sight.pods(site.cluster)["n-1", "mig"]["status"]["containerStatuses"][0]
+    assert mig["restartCount"] == 1
+    enable(site, **SEVEN).check()
     assert all_ready(site)
 
 

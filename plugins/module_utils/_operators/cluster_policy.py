@@ -12,7 +12,16 @@ from collections.abc import Mapping
 from typing import Any
 
 from .._json import part
-from .driver_fields import DRIVER_FIELDS, DRIVER_SWITCHES, REPOSITORIES, read_driver
+from .driver_fields import (
+    BESIDE_FIELDS,
+    BESIDE_SWITCHES,
+    DRIVER_FIELDS,
+    DRIVER_SWITCHES,
+    NO_IMAGE,
+    REPOSITORIES,
+    read_beside,
+    read_driver,
+)
 from .field_mapping import (
     EnabledField,
     Fields,
@@ -59,12 +68,6 @@ _DEFAULT_DRIVER_DIR = "/run/nvidia/driver"
 
 _LABELS = UnmappedField("pods have the recipe's labels and annotations")
 _SANDBOX = UnmappedField("the recipe serves containers, not virtual machines")
-_SIDECAR = UnmappedField(
-    "its kernel modules stay with the driver's pod until that is exchanged; then they go"
-)
-_NO_IMAGE = UnmappedField(
-    "repository, image and version make an image together, and one is missing"
-)
 # What the operator does without being told, and the recipe not.
 _DEFAULTS: Mapping[str, Any] = {"dcgm_enabled": True}
 _JOBS_DIRECTORY = "/var/lib/dcgm-exporter/job-mapping"
@@ -179,8 +182,7 @@ FIELDS: Fields = {
     **_component("dcgm"),
     "dcgm.args": MappedField("dcgm_args", _texts),
     "dcgm.hostPort": SkippedField("it has no effect in the operator either"),
-    "gds": _SIDECAR,
-    "gdrcopy": _SIDECAR,
+    **BESIDE_FIELDS,
     "nodeStatusExporter": UnmappedField("labels of nodes and the record say how each stands", differs=True),
     "validator": UnmappedField("the recipe's own proofs say what works", differs=True),
     "psa": UnmappedField("the namespace always allows privileged pods", differs=True, harmless=({"enabled": True},)),
@@ -208,8 +210,7 @@ SWITCHES: Switches = {
     "dcgmExporter": EnabledField(),
     "dcgmExporter.hpcJobMapping": EnabledField(default=False),
     "dcgmExporter.serviceMonitor": EnabledField(default=False),
-    "gds": EnabledField(default=False),
-    "gdrcopy": EnabledField(default=False),
+    **BESIDE_SWITCHES,
     "nodeStatusExporter": EnabledField(default=False),
     "sandboxWorkloads": EnabledField(default=False),
 }
@@ -238,6 +239,7 @@ def policy_options(spec: Mapping[str, Any]) -> MappedOptions:
         _read_image(found, name, _used(spec, name), option)
     _read_toolkit(found, _used(spec, "toolkit").get("env"))
     _read_driver_directory(found, spec)
+    read_beside(found, spec)
     _read_job_mapping(found, _used(spec, "dcgmExporter"))
     return found
 
@@ -251,6 +253,7 @@ def _without_unread(spec: Mapping[str, Any], found: MappedOptions) -> Mapping[st
     spec = _without(spec, unread, found)
     if not reads_drivers(spec):
         return spec
+    spec = _without(spec, dict.fromkeys(BESIDE_SWITCHES, _OF_DRIVERS), found)
     driver = {name: each for name, each in spec["driver"].items() if name != "useNvidiaDriverCRD"}
     for path, _value in given_fields({"driver": driver}, FIELDS):
         found.ignore(path, _OF_DRIVERS)
@@ -282,7 +285,7 @@ def _read_image(found: MappedOptions, name: str, component: Mapping[str, Any], o
         if reference:
             found.take(f"{name}.{key}", option, reference)
         else:
-            found.drop(f"{name}.{key}", _NO_IMAGE)
+            found.drop(f"{name}.{key}", NO_IMAGE)
 
 
 def _read_toolkit(found: MappedOptions, entries: Any) -> None:

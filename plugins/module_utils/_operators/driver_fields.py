@@ -12,8 +12,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from .._json import part
 from .field_mapping import (
     EnabledField,
+    FieldMapping,
     Fields,
     MappedField,
     MappedOptions,
@@ -22,6 +24,7 @@ from .field_mapping import (
     Switches,
     UnmappedField,
     environment,
+    image_reference,
 )
 
 _IMAGE = "driver"
@@ -31,7 +34,27 @@ _IMAGE_KEYS = ("repository", "image", "version")
 _PULLED = ("Always", "Never")
 _PROBED = ("failureThreshold", "initialDelaySeconds", "periodSeconds", "timeoutSeconds")
 REPOSITORIES = MappedField("driver_repositories_config_map")
+NO_IMAGE = UnmappedField("repository, image and version make an image together, and one is missing")
 _PROBE = UnmappedField("the driver has a startup probe, and no other")
+
+
+def _beside(name: str) -> dict[str, FieldMapping]:
+    """What is said of a container beside the driver's."""
+    return {
+        f"{name}.enabled": MappedField(f"{name}_enabled", lambda on: on or None),
+        **{f"{name}.{key}": ReadField() for key in _IMAGE_KEYS},
+        f"{name}.imagePullPolicy": UnmappedField(
+            "images beside the driver's are pulled where they are not there",
+            differs=True,
+            harmless=("IfNotPresent",),
+        ),
+        f"{name}.imagePullSecrets": MappedField(
+            "image_pull_secrets", lambda names: [str(each) for each in names]
+        ),
+        f"{name}.env": UnmappedField("its container has the recipe's environment"),
+        f"{name}.args": UnmappedField("its container has the recipe's arguments"),
+    }
+
 
 DRIVER_FIELDS: Fields = {
     "usePrecompiled": MappedField("driver_precompiled"),
@@ -56,9 +79,7 @@ DRIVER_FIELDS: Fields = {
     **{f"startupProbe.{name}": MappedField(f"driver_startup_probe.{name}") for name in _PROBED},
     "livenessProbe": _PROBE,
     "readinessProbe": _PROBE,
-    "rdma": UnmappedField(
-        "the container for GPUDirect RDMA (nvidia-peermem) goes with the next exchange"
-    ),
+    "rdma": ReadField(),
     "manager": UnmappedField(
         "upgrade frees a node itself before its driver is exchanged", differs=True
     ),
@@ -77,11 +98,30 @@ DRIVER_FIELDS: Fields = {
     ),
 }
 DRIVER_SWITCHES: Switches = {"rdma": EnabledField(default=False)}
+# Containers beside the driver's: in a ClusterPolicy beside its driver, in an NVIDIADriver inside.
+_BESIDE = ("gds", "gdrcopy")
+BESIDE_FIELDS: Fields = {field: each for name in _BESIDE for field, each in _beside(name).items()}
+BESIDE_SWITCHES: Switches = dict.fromkeys(_BESIDE, EnabledField(default=False))
+
+
+def read_beside(found: MappedOptions, spec: Mapping[str, Any]) -> None:
+    """Add the images of the containers beside the driver's, the tags of which the system of the node
+    completes here, too."""
+    for name in _BESIDE:
+        given = part(spec, name)
+        keys = [key for key in _IMAGE_KEYS if given.get("enabled") and given.get(key)]
+        reference = image_reference(given)
+        for key in keys:
+            if reference:
+                found.take(f"{name}.{key}", f"{name}_image", reference)
+            else:
+                found.drop(f"{name}.{key}", NO_IMAGE)
 
 
 def read_driver(found: MappedOptions, driver: Mapping[str, Any], at: str = "") -> None:
     """Add what fields of a driver mean together. at: what its fields are below."""
     _read_modules(found, driver, at)
+    _read_rdma(found, part(driver, "rdma"), f"{at}rdma.")
     given = {key: str(driver[key]) for key in _IMAGE_KEYS if driver.get(key)}
     if reference := _whole_reference(given):
         for key in given:
@@ -108,6 +148,16 @@ def _read_parts(
     if "version" in given:
         option = "driver_branch" if driver.get("usePrecompiled") else "driver_version"
         found.take(f"{at}version", option, given["version"])
+
+
+def _read_rdma(found: MappedOptions, rdma: Mapping[str, Any], at: str) -> None:
+    """Whose drivers the network cards have, where there is peer memory for them."""
+    for name in ("enabled", "useHostMofed"):
+        if rdma.get("enabled") and rdma.get(name):
+            option = "host" if rdma.get("useHostMofed") else "container"
+            found.take(f"{at}{name}", "driver_rdma", option)
+        elif name in rdma and (rdma.get("enabled") or name == "enabled"):
+            found.ignore(f"{at}{name}", "it is so here without being set, too")
 
 
 def _read_modules(found: MappedOptions, driver: Mapping[str, Any], at: str) -> None:

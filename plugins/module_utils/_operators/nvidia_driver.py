@@ -14,9 +14,16 @@ from typing import Any
 
 from .._json import Obj, part
 from .._nodes.pools import pool_name
-from .driver_fields import DRIVER_FIELDS, DRIVER_SWITCHES, REPOSITORIES, read_driver
+from .driver_fields import (
+    BESIDE_FIELDS,
+    BESIDE_SWITCHES,
+    DRIVER_FIELDS,
+    DRIVER_SWITCHES,
+    REPOSITORIES,
+    read_beside,
+    read_driver,
+)
 from .field_mapping import (
-    EnabledField,
     Fields,
     MappedField,
     MappedOptions,
@@ -31,9 +38,6 @@ from .field_mapping import (
 
 KIND = "NVIDIADriver"
 _POOL = "selector of pool "
-_SIDECAR = UnmappedField(
-    "its kernel modules stay with the driver's pod until that is exchanged; then they go"
-)
 _LABELS = UnmappedField("pods have the recipe's labels and annotations")
 _HOST = "the recipe serves containers, not the hosts of virtual GPUs"
 _TERMS = (
@@ -55,14 +59,12 @@ FIELDS: Fields = {
     "labels": _LABELS,
     "annotations": _LABELS,
     "podSecurityContext": UnmappedField("the driver's pod has the recipe's security context"),
-    "gds": _SIDECAR,
-    "gdrcopy": _SIDECAR,
+    **BESIDE_FIELDS,
     "virtualTopologyConfig.name": MappedField("driver_topology_config_map"),
 }  # fmt: skip
 SWITCHES: Switches = {
     **DRIVER_SWITCHES,
-    "gds": EnabledField(default=False),
-    "gdrcopy": EnabledField(default=False),
+    **BESIDE_SWITCHES,
 }
 # What the recipe has where a driver says nothing.
 UNSET: Mapping[str, Any] = {
@@ -78,11 +80,14 @@ UNSET: Mapping[str, Any] = {
     "driver_precompiled": False,
     "driver_pull_policy": "IfNotPresent",
     "driver_repositories_config_map": "",
+    "driver_rdma": "off",
     "driver_repository": "nvcr.io/nvidia",
     "driver_secret_env": "",
     "driver_startup_probe": {},
     "driver_topology_config_map": "",
     "env": {},
+    "gdrcopy_enabled": False,
+    "gds_enabled": False,
     "image_pull_secrets": [],
     "priority_class": "system-node-critical",
     "resources": {},
@@ -141,6 +146,7 @@ class DriverResource:
         found = replace(found, prefix=self.prefix)
         map_fields(self.spec, FIELDS, switches=SWITCHES, into=found)
         read_driver(found, self.spec)
+        read_beside(found, self.spec)
         if "default" in self.spec:
             found.ignore("default", "it is for the nodes that no other one selects")
 

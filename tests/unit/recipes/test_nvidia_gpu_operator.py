@@ -46,7 +46,7 @@ ALL_OF_RUN = "/run/nvidia is mounted as a whole"
 BY_FILE = (
     "the operator's containers read this from a file on the node; here it is known for each group"
 )
-NOT_DEPLOYED = "for MOFED, GDS, virtual GPUs or MPS where they are used, which are not part of this"
+NOT_DEPLOYED = "for MOFED, virtual GPUs or MPS where they are used, which are not part of this"
 OTHERWISE: Mapping[Difference, str] = {
     ("driver", "command", ""): "without a Driver Toolkit its entry point starts the same program",
     ("driver", "env", "RHCOS_IMAGE_MISSING"): "the same",

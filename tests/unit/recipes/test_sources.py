@@ -26,6 +26,8 @@ VARIANTS: dict[str, tuple[dict[str, Any], ...]] = {
         {"toolkit_enabled": False},
         {"container_runtime": "cri-o"},
         {"mig_strategy": "mixed"},
+        {"gds_enabled": True, "gdrcopy_enabled": True, "driver_rdma": "container"},
+        {"driver_rdma": "host"},
         {"dcgm_enabled": True, "mig_strategy": "mixed"},
         {
             "exporter_pod_labels": True,
@@ -69,7 +71,7 @@ def general(image: str) -> str:
     """The name of an image, with what differs between kernel groups left out."""
     image = re.sub(r"(/driver:[0-9.]+)-.*-ubuntu[0-9.]+$", r"\1-<kernel>-<os>", image)
     image = re.sub(r"(/amdgpu-driver:)ubuntu-[0-9.]+-.*-([0-9.]+)$", r"\1<os>-<kernel>-\2", image)
-    return re.sub(r"(/driver:[0-9.]+)-ubuntu[0-9.]+$", r"\1-<os>", image)
+    return re.sub(r"(/(?:driver|nvidia-fs|gdrdrv):v?[0-9.]+)-ubuntu[0-9.]+$", r"\1-<os>", image)
 
 
 def rendered(recipe: str) -> set[tuple[str, str, str]]:

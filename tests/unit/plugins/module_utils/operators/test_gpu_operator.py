@@ -124,10 +124,13 @@ def test_a_policy_as_helm_makes_it() -> None:
         "device_plugin_image": "r/p@sha256:0",
         "device_list_strategy": ["envvar"],
         "mig_strategy": "mixed",
+        "gdrcopy_enabled": True,
     }
-    assert settings.dropped.keys() == {"devicePlugin.config", "gdrcopy", "later.new"}
+    assert settings.dropped.keys() == {"devicePlugin.config", "later.new"}
     assert settings.differs.keys() == {"driver.upgradePolicy"}
-    assert "- gdrcopy has no counterpart: its kernel modules stay" in "\n".join(settings.table())
+    assert "- devicePlugin.config has no counterpart: its ConfigMap is not read" in "\n".join(
+        settings.table()
+    )
     assert "  mig.strategy -> mig_strategy" in settings.table()
 
 
@@ -282,7 +285,7 @@ def test_what_is_switched_off_has_no_effect() -> None:
     )
     assert settings.options == UNSAID | {"driver_enabled": False, "device_plugin_enabled": False}
     assert settings.same["driver.version"] == "the operator does not use it without driver.enabled"
-    assert settings.same["gds"] == "the operator does not use it without gds.enabled"
+    assert settings.same["gds.image"] == "the operator does not use it without gds.enabled"
     assert (settings.dropped, settings.differs) == ({}, {})
 
 
@@ -356,3 +359,23 @@ def test_dcgm_and_its_exporter_are_taken_over() -> None:
     assert found(policy(dcgmExporter=exporter)).options["exporter_job_mapping_dir"] == "/jobs"
     jobs |= {"enabled": False}
     assert "exporter_job_mapping_dir" not in found(policy(dcgmExporter=exporter)).options
+
+
+def test_containers_beside_the_driver_s_are_taken_over() -> None:
+    gds = {"enabled": True, "repository": "r", "image": "nvidia-fs", "version": "2"}
+    rdma = {"enabled": True}
+    assert found(policy(gds=gds, driver={"rdma": rdma})).options == UNSAID | {
+        "gds_enabled": True,
+        "gds_image": "r/nvidia-fs:2",
+        "driver_rdma": "container",
+    }
+    rdma |= {"useHostMofed": True}
+    assert found(policy(driver={"rdma": rdma})).options["driver_rdma"] == "host"
+    # Drivers of their own say it by themselves.
+    own = driver("a", nodeSelector={"a": "b"}, gds=gds, rdma=rdma)
+    settings = found(policy(gds=gds, gdrcopy={"enabled": True}, driver=BY_DRIVERS), own)
+    assert "gds_enabled" not in settings.options
+    (pool,) = settings.pools
+    assert pool["options"]["gds_image"] == "r/nvidia-fs:2"
+    assert pool["options"]["driver_rdma"] == "host"
+    assert "gdrcopy.enabled" in settings.same
