@@ -73,25 +73,22 @@ def _unknown(feed: Feed, title: str, *, seen: bool = False) -> Verdict | None:
 def pods_of(owner: Obj, pods: Iterable[Obj]) -> list[Obj]:
     """The pods that belong to an object, sorted by name: those that a workload of Kubernetes has
     made; of other kinds by its selector (spec.selector, or the text in status.selector by which
-    kinds with a scale tell theirs), else those that name it as their owner."""
+    kinds with a scale tell theirs), else those that name it as their controller."""
     is_own = _MADE.get(str(owner.get("kind")))
     if is_own:
         own = [pod for pod in pods if is_own(pod, owner)]
         return sorted(own, key=lambda pod: str(pod["metadata"]["name"]))
     selector = part(owner, "spec").get("selector") or _parsed(part(owner, "status").get("selector"))
-    uid = owner["metadata"].get("uid")
     found = [
         pod
         for pod in pods
-        if (_selects(selector, part(pod["metadata"], "labels")) if selector else _owns(uid, pod))
+        if (
+            _selects(selector, part(pod["metadata"], "labels"))
+            if selector
+            else is_made_by(pod, owner)
+        )
     ]
     return sorted(found, key=lambda pod: str(pod["metadata"]["name"]))
-
-
-def _owns(uid: Any, pod: Obj) -> bool:
-    return any(
-        reference.get("uid") == uid for reference in pod["metadata"].get("ownerReferences") or []
-    )
 
 
 def _parsed(selector: Any) -> dict[str, str]:
