@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Union
 
 from .._cluster.api_objects.controller_references import is_made_by, is_made_for
+from .._cluster.api_objects.object_shapes import misfit_of
 from .._json import Obj, part
 from .._verdicts.reasons import UNDER_WAY, Reason
 from .._verdicts.verdict import Outcome, Verdict
@@ -27,8 +28,10 @@ FIND_REASONS = {
     ),
     "Reading": UNDER_WAY,
     "Unreadable": Reason(
-        "an object that the recipe names could not be read: its kind is not served, or a right is missing; `unknown`",
-        "give the run's user the rights get, list and watch on this kind, and look whether its CRD is there",
+        "an object that the recipe names could not be read: its kind is not served, a right is missing, or a field has"
+        " another type; `unknown`",
+        "give the run's user the rights get, list and watch on this kind, look whether its CRD is there, or correct the"
+        " field that the message names",
     ),
 }
 
@@ -39,7 +42,12 @@ def find(observation: Observation[Any], what: Watched) -> Union[Obj, Verdict]:
     known = find_all(observation, what, title)
     if isinstance(known, Verdict):
         return known
-    return known.get(what.name) or Verdict(Outcome.PENDING, "NotFound", f"{title} does not exist")
+    found = known.get(what.name)
+    if found is None:
+        return Verdict(Outcome.PENDING, "NotFound", f"{title} does not exist")
+    wrong = misfit_of(found)
+    why = f"{title} cannot be read: {wrong}"
+    return Verdict(Outcome.BLOCKED, "Unreadable", why) if wrong else found
 
 
 def find_all(
