@@ -38,6 +38,8 @@ ALL_KINDS = ",".join(
     for version in ("v2", "v2beta1")
 )
 
+# Items, the token to continue with, resource version.
+Page = tuple[list[Obj], str, str]
 EVENT_TYPES = frozenset({"ADDED", "MODIFIED", "DELETED", "BOOKMARK", "ERROR"})
 _WORDS = 80
 _HIDDEN = "…"
@@ -134,7 +136,7 @@ def read_object(kind: Kind, name: str | None, answer: ApiResponse) -> Obj:
 
 def read_page(
     kind: Kind, answer: ApiResponse, *, metadata_only: bool, each_alone: bool = False
-) -> tuple[list[Obj], str, str]:
+) -> Page:
     """(items, the token to continue with, resource version) of one page of a list. each_alone: an
     item with fields of other types has only its metadata (misfit_of), instead of ending the list."""
     found = read_json(answer)
@@ -270,14 +272,14 @@ def _object(
     wrong = "" if metadata_only else misfit(found, shape_of(kind.api_version, kind.kind))
     if wrong and not each_alone:
         raise DecodingError(wrong)
-    found = without_misfit(found, wrong) if wrong else found
-    metadata = found["metadata"]
+    taken: Obj = without_misfit(found, wrong) if wrong else found
+    metadata = taken["metadata"]
     if kind.namespaced and not metadata.get("namespace"):
         raise DecodingError("metadata.namespace is missing")
-    found["apiVersion"], found["kind"] = kind.api_version, kind.kind
+    taken["apiVersion"], taken["kind"] = kind.api_version, kind.kind
     metadata.setdefault("uid", "")
     metadata.setdefault("resourceVersion", "")
-    return found
+    return taken
 
 
 def _fit(found: Obj, shape: Mapping[str, Any]) -> Obj:

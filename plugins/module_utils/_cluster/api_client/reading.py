@@ -21,6 +21,7 @@ from .decoding import (
     METADATA_ALONE,
     ApiResponse,
     DecodingError,
+    Page,
     lean,
     read_event,
     read_json,
@@ -281,14 +282,14 @@ class ObjectReader:
         query: dict[str, str],
         *,
         limit: int,
-        read: Callable[[ApiResponse], tuple[list[Obj], str, str]],
+        read: Callable[[ApiResponse], Page],
         accept: str,
         keep: Callable[[Obj], Obj] | None,
     ) -> Listing:
         items: list[Obj] = []
         seen = {""}
 
-        def read_next(answer: ApiResponse) -> tuple[list[Obj], str, str]:
+        def read_next(answer: ApiResponse) -> Page:
             page = read(answer)
             if page[1] and page[1] in seen:
                 raise DecodingError("it leads back to a page that was there already")
