@@ -90,7 +90,7 @@ class Gone(ApiError):
     """410: a resource version or a continue token has expired."""
 
 
-class TooLong(ApiError):
+class TooLarge(ApiError):
     """The answer has more bytes than are taken of one."""
 
 

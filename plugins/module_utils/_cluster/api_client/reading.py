@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 from ..._json import Obj
 from ..api_objects.kinds import Kind, builtin, group_version_path
 from ..api_objects.objects import ObjectKey
-from .api_errors import Gone, NotFound, TooLong, UnknownKind
+from .api_errors import Gone, NotFound, TooLarge, UnknownKind
 from .decoding import (
     JSON,
     METADATA_ALONE,
@@ -307,7 +307,7 @@ class ObjectReader:
             )
             try:
                 found, more, resource_version = self.request(call, read_next)
-            except TooLong:
+            except TooLarge:
                 if limit == 1:
                     raise
                 limit = max(1, limit // _FEWER)

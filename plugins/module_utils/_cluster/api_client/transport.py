@@ -19,7 +19,7 @@ from typing import Any, TypeVar
 from urllib.parse import urlencode
 
 from ..._http.retries import LONGEST_WAIT_S
-from .api_errors import ApiError, RequestFailure, TooLong, Unauthorized, Unreachable
+from .api_errors import ApiError, RequestFailure, TooLarge, Unauthorized, Unreachable
 from .connection import Connection
 from .decoding import JSON, ApiResponse, DecodingError
 from .refusals import error_from_answer, unreadable
@@ -85,7 +85,7 @@ WRITING = RepetitionPolicy(repeatable=True, unconditional=True)
 @dataclass(frozen=True)
 class ApiRequest:
     """One request. relayed_read_s: how long a pod or a kubelet may be silent whose answer the API
-    server relays; None where it answers itself. most_bytes: of its answer, which is TooLong with
+    server relays; None where it answers itself. most_bytes: of its answer, which is TooLarge with
     more; None for no limit."""
 
     method: str
@@ -192,14 +192,14 @@ class ApiTransport:
             raise self.unreadable(call, answer, str(error)) from error
 
     def _body(self, call: ApiRequest, response: Any) -> bytes:
-        """All of an answer; raises TooLong before more than the request takes is kept."""
+        """All of an answer; raises TooLarge before more than the request takes is kept."""
         pieces, size = [], 0
         for piece in response.stream(_PIECE):
             pieces.append(piece)
             size += len(piece)
             if call.most_bytes is not None and size > call.most_bytes:
                 response.close()
-                raise TooLong(
+                raise TooLarge(
                     f"Cannot {call.name.verb} {call.name.target}",
                     where=self.host,
                     why=f"the answer has more than {call.most_bytes // 2**20} MiB",
