@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 from .._cluster.api_client.api_errors import ApiError, Forbidden, Unauthorized
 from .._cluster.api_client.client import Client
 from .._cluster.api_objects.controller_references import is_made_by, is_made_for
+from .._cluster.api_objects.object_shapes import misfit_of
 from .._json import Obj, parse_json, part
 from .._nodes.facts import NodeFacts
 from .._nodes.pools import NodePool
@@ -134,7 +135,13 @@ class NumaReader:
         return nodes, declarations
 
     def _topologies(self, topologies: Iterable[Obj], *, are_served: bool) -> TopologyFacts:
-        by_node = {each.node: each for each in map(NodeTopology.from_object, topologies)}
+        known = []
+        for each in topologies:
+            if wrong := misfit_of(each):
+                self._reading.unread[f"NodeResourceTopology {each['metadata']['name']}"] = wrong
+            else:
+                known.append(NodeTopology.from_object(each))
+        by_node = {each.node: each for each in known}
         return TopologyFacts(by_node, are_served, self._stored() if are_served else ())
 
     def _lists(self, *, serves: bool) -> list[list[Obj]]:
@@ -157,7 +164,7 @@ class NumaReader:
             ),
         ]
         if serves:
-            calls.append(lambda: client.list(client.kind(API_VERSION, KIND)))
+            calls.append(lambda: client.list(client.kind(API_VERSION, KIND), each_alone=True))
         found = []
         for answer in client.parallel(calls, workers=_AT_A_TIME):
             if isinstance(answer, ApiError):

@@ -19,6 +19,7 @@ from .._cluster.api_client.client import Client, connect
 from .._cluster.api_client.connection_request import ConnectionRequest
 from .._cluster.api_client.rights import CLUSTER, Right
 from .._cluster.api_objects.change_report import name_some
+from .._cluster.api_objects.controller_references import controller_of
 from .._cluster.api_objects.labels import TAKEN_OVER_LABEL
 from .._cluster.api_objects.objects import ObjectKey, key_of
 from .._cluster.authorization import access
@@ -34,7 +35,7 @@ from .._states import apply
 from .._states.apply_plan import PlanRequest
 from .._states.desired import Desired
 from .._states.on_nodes.strays import MembershipRequest
-from .._states.preflight import of_record, refuse_lacking
+from .._states.preflight import of_run, refuse_lacking
 from .._states.preparation.image_facts import ImageRequest
 from .._states.preparation.prepare import prepare
 from .._states.preparation.recipe_request import RecipeRequest
@@ -280,7 +281,7 @@ def _wanted_keys(desired: Desired) -> set[ObjectKey]:
 def _mark_pods(client: Client, daemonset: Obj, survey: OperatorSurvey, recipe: str) -> None:
     """Mark a DaemonSet's pods, which it leaves behind, as the recipe's to remove."""
     uid = daemonset["metadata"]["uid"]
-    owned = [pod for pod in survey.pods if _owner_uid(pod) == uid]
+    owned = [pod for pod in survey.pods if controller_of(pod).get("uid") == uid]
     driver_adoption.mark_operands(client, owned, recipe)
 
 
@@ -293,10 +294,6 @@ def _disown(client: Client, key: ObjectKey, live: Obj) -> None:
         key.namespace or None,
         {"metadata": {"uid": live["metadata"]["uid"], "ownerReferences": owners or None}},
     )
-
-
-def _owner_uid(pod: Obj) -> str:
-    return str(next((each["uid"] for each in pod["metadata"].get("ownerReferences") or ()), ""))
 
 
 def _adopt_drivers(
@@ -363,7 +360,7 @@ def _refuse_missing_rights(client: Client, survey: OperatorSurvey, desired: Desi
     pods, daemonsets = client.kind("v1", "Pod"), client.kind("apps/v1", "DaemonSet")
     deployments = client.kind("apps/v1", "Deployment")
     namespace = survey.namespace
-    rights = of_record(desired.recipe.name, exists=desired.record is not None)
+    rights = of_run(client, desired, proves=True)
     rights |= {access(client.kind("v1", "Node"), None, "patch"): set()}
     rights |= {access(pods, namespace, verb): set() for verb in ("patch", "delete")}
     rights |= {access(daemonsets, namespace, "delete"): set()}

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Union
 
 from .._cluster.api_objects.controller_references import is_made_by, is_made_for
+from .._cluster.api_objects.object_shapes import misfit_of
 from .._json import Obj, part
 from .._verdicts.reasons import UNDER_WAY, Reason
 from .._verdicts.verdict import Outcome, Verdict
@@ -27,8 +28,10 @@ FIND_REASONS = {
     ),
     "Reading": UNDER_WAY,
     "Unreadable": Reason(
-        "an object that the recipe names could not be read: its kind is not served, or a right is missing; `unknown`",
-        "give the run's user the rights get, list and watch on this kind, and look whether its CRD is there",
+        "an object that the recipe names could not be read: its kind is not served, a right is missing, or a field has"
+        " another type; `unknown`",
+        "give the run's user the rights get, list and watch on this kind, look whether its CRD is there, or correct the"
+        " field that the message names",
     ),
 }
 
@@ -39,7 +42,12 @@ def find(observation: Observation[Any], what: Watched) -> Union[Obj, Verdict]:
     known = find_all(observation, what, title)
     if isinstance(known, Verdict):
         return known
-    return known.get(what.name) or Verdict(Outcome.PENDING, "NotFound", f"{title} does not exist")
+    found = known.get(what.name)
+    if found is None:
+        return Verdict(Outcome.PENDING, "NotFound", f"{title} does not exist")
+    wrong = misfit_of(found)
+    why = f"{title} cannot be read: {wrong}"
+    return Verdict(Outcome.BLOCKED, "Unreadable", why) if wrong else found
 
 
 def find_all(
@@ -73,25 +81,22 @@ def _unknown(feed: Feed, title: str, *, seen: bool = False) -> Verdict | None:
 def pods_of(owner: Obj, pods: Iterable[Obj]) -> list[Obj]:
     """The pods that belong to an object, sorted by name: those that a workload of Kubernetes has
     made; of other kinds by its selector (spec.selector, or the text in status.selector by which
-    kinds with a scale tell theirs), else those that name it as their owner."""
+    kinds with a scale tell theirs), else those that name it as their controller."""
     is_own = _MADE.get(str(owner.get("kind")))
     if is_own:
         own = [pod for pod in pods if is_own(pod, owner)]
         return sorted(own, key=lambda pod: str(pod["metadata"]["name"]))
     selector = part(owner, "spec").get("selector") or _parsed(part(owner, "status").get("selector"))
-    uid = owner["metadata"].get("uid")
     found = [
         pod
         for pod in pods
-        if (_selects(selector, part(pod["metadata"], "labels")) if selector else _owns(uid, pod))
+        if (
+            _selects(selector, part(pod["metadata"], "labels"))
+            if selector
+            else is_made_by(pod, owner)
+        )
     ]
     return sorted(found, key=lambda pod: str(pod["metadata"]["name"]))
-
-
-def _owns(uid: Any, pod: Obj) -> bool:
-    return any(
-        reference.get("uid") == uid for reference in pod["metadata"].get("ownerReferences") or []
-    )
 
 
 def _parsed(selector: Any) -> dict[str, str]:

@@ -38,7 +38,7 @@ def refuse_missing_rights(
     """Raise EnablementError that names every right that these changes, the run's own objects and
     its proofs lack."""
     rights = of_changes(client.kind, changes)
-    for entry, names in _of_run(client, desired, proves=proves).items():
+    for entry, names in of_run(client, desired, proves=proves).items():
         rights.setdefault(entry, set()).update(names)
     refuse_lacking(client, rights, f"enable {desired.recipe.name}")
 
@@ -98,7 +98,7 @@ def of_record(name: str, *, exists: bool) -> Rights:
     return rights | {access(RECORD, None, verb): {name} for verb in recorded}
 
 
-def _of_run(client: Client, desired: Desired, *, proves: bool) -> Rights:
+def of_run(client: Client, desired: Desired, *, proves: bool) -> Rights:
     """The lock, the record, and with proofs the labels on nodes and the pods that are started for
     them."""
     name, namespace = desired.recipe.name, desired.prepared.namespace

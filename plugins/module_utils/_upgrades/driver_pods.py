@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from .._cluster.api_client.client import Client
-from .._cluster.api_objects.controller_references import is_made_by
+from .._cluster.api_objects.controller_references import controller_of, is_made_by
 from .._cluster.api_objects.objects import ObjectKey, has_driver_of, updates_on_delete
 from .._json import Obj
 from .._proofs.snapshot import ClusterSnapshot
@@ -74,9 +74,8 @@ class DriverPods:
     def _read(self, generations: dict[str, int]) -> None:
         revisions = revisions_of(self._client, self._namespace)
         for revision in revisions:
-            for owner in revision["metadata"].get("ownerReferences") or ():
-                place = (str(owner.get("uid")), revision_hash(revision))
-                self._images[place] = _images(revision)
+            place = (str(controller_of(revision).get("uid")), revision_hash(revision))
+            self._images[place] = _images(revision)
         for uid in generations:
             newest = newest_revision(revisions, uid)
             self._newest[uid] = revision_hash(newest) if newest else ""

@@ -22,7 +22,7 @@ from .._runs.context import RunContext
 from .._runs.guard import Guard
 from .._states.desired import Desired
 from .._states.on_nodes.strays import MembershipRequest
-from .._states.preflight import of_record, refuse_lacking
+from .._states.preflight import of_run, refuse_lacking
 from .._states.preparation.image_facts import ImageRequest
 from .._states.preparation.prepare import prepare
 from .._states.record import record_store
@@ -158,13 +158,12 @@ def refuse_missing_rights(client: Client, desired: Desired) -> None:
     """Before the first node is cordoned, whether it can be freed, exchanged and given back."""
     pods, nodes = client.kind("v1", "Pod"), client.kind("v1", "Node")
     namespace = desired.prepared.namespace
-    rights = of_record(desired.recipe.name, exists=True)
+    rights = of_run(client, desired, proves=True)
     rights |= {
         access(pods, None, "create", "eviction"): set(),
         access(pods, None, "watch"): set(),
         access(pods, namespace, "create"): set(),
         access(pods, namespace, "delete"): set(),
         access(nodes, None, "get"): set(),
-        access(nodes, None, "patch"): set(),
     }
     refuse_lacking(client, rights, f"restart the drivers of {desired.recipe.name}")

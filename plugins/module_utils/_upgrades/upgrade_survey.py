@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from .._cluster.api_client.api_errors import Forbidden
 from .._cluster.api_client.client import Client
 from .._cluster.api_client.rights import CLUSTER, Right
+from .._cluster.api_objects.controller_references import controller_of
 from .._cluster.api_objects.labels import gate_label
 from .._json import Obj
 from .._nodes.taint_ownership import (
@@ -270,5 +271,4 @@ def _kept_by(users: Sequence[DeviceUser]) -> str:
 
 
 def _is_of_daemonset(pod: Obj) -> bool:
-    owners = pod["metadata"].get("ownerReferences") or ()
-    return any(owner.get("kind") == "DaemonSet" for owner in owners)
+    return controller_of(pod).get("kind") == "DaemonSet"

@@ -10,6 +10,7 @@ from dataclasses import replace
 
 from ..._cluster.api_client.api_errors import ApiError
 from ..._cluster.api_client.rights import READ, WRITE, Right
+from ..._cluster.api_objects.controller_references import is_made_by
 from ..._cluster.api_objects.kinds import Kind
 from ..._json import Obj, part
 from ..failures import INTERRUPTED, TIMED_OUT, BuildFailure, BuildPhase, classify, failure
@@ -104,7 +105,7 @@ class BuildConfigBuilder(ClusterBuilder):
         config = self.client.apply(objects.build_config(order, self.settings, self._policy()))
         for name, build in own.items():
             # Of a BuildConfig of this name that is gone: the next Build would have the same name.
-            if _owner(build) != config["metadata"]["uid"]:
+            if not is_made_by(build, config):
                 self.client.delete(self._build, name, self.settings.scope.namespace)
         made = self.client.create_subresource(
             self._config,
@@ -191,11 +192,6 @@ class BuildConfigBuilder(ClusterBuilder):
 def _label(build: Obj) -> str:
     """The name of a Build's BuildConfig."""
     return str(part(build["metadata"], "labels").get(_BUILD_CONFIG, ""))
-
-
-def _owner(build: Obj) -> str:
-    """The uid of a Build's BuildConfig."""
-    return next((str(owner["uid"]) for owner in build["metadata"].get("ownerReferences") or []), "")
 
 
 def _goes_on(build: Obj) -> bool:

@@ -90,6 +90,10 @@ class Gone(ApiError):
     """410: a resource version or a continue token has expired."""
 
 
+class TooLarge(ApiError):
+    """The answer has more bytes than are taken of one."""
+
+
 class Unreachable(ApiError):
     """No answer, or only answers that say "later", for longer than the retries last."""
 

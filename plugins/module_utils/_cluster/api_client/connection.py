@@ -22,6 +22,7 @@ from functools import partial
 from multiprocessing import util as process_util
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 from ..._errors import InvalidInput
 from .api_errors import ApiError, Unreachable
@@ -155,6 +156,7 @@ def open_connection(request: ConnectionRequest) -> Connection:
             kubernetes.client.Configuration.set_default(None)
             _remove_files_at_exit()
         _check(configuration, auth, source, log)
+        _log_in_to_proxy(configuration)
         settings = ConnectionSettings(
             auth,
             frozenset(given),
@@ -295,6 +297,14 @@ def _check(configuration: Any, auth: Mapping[str, Any], source: str, log: list[s
             why=log[-1],
             todo="run the kubeconfig's login command by hand",
         )
+
+
+def _log_in_to_proxy(configuration: Any) -> None:
+    """Name and password in a proxy's URL are sent to it, as Go's clients and curl do; the kubernetes
+    client does not."""
+    account = urllib3.util.parse_url(configuration.proxy).auth if configuration.proxy else None
+    if account and not configuration.proxy_headers:
+        configuration.proxy_headers = urllib3.make_headers(proxy_basic_auth=unquote(account))
 
 
 @contextlib.contextmanager

@@ -18,7 +18,16 @@ from urllib.parse import urlsplit
 
 from ..._json import JsonError, Obj, parse_json
 from ..api_objects.kinds import Kind
-from ..api_objects.object_shapes import METADATA, kept_of, misfit, named, named_part, shape_of
+from ..api_objects.object_shapes import (
+    METADATA,
+    kept_of,
+    misfit,
+    misfit_of,
+    named,
+    named_part,
+    shape_of,
+    without_misfit,
+)
 
 JSON = "application/json"
 # Of a list that is read or removed; without this the API server tells all of each object.
@@ -29,6 +38,8 @@ ALL_KINDS = ",".join(
     for version in ("v2", "v2beta1")
 )
 
+# Items, the token to continue with, resource version.
+Page = tuple[list[Obj], str, str]
 EVENT_TYPES = frozenset({"ADDED", "MODIFIED", "DELETED", "BOOKMARK", "ERROR"})
 _WORDS = 80
 _HIDDEN = "…"
@@ -124,15 +135,19 @@ def read_object(kind: Kind, name: str | None, answer: ApiResponse) -> Obj:
 
 
 def read_page(
-    kind: Kind, answer: ApiResponse, *, metadata_only: bool
-) -> tuple[list[Obj], str, str]:
-    """(items, the token to continue with, resource version) of one page of a list."""
+    kind: Kind, answer: ApiResponse, *, metadata_only: bool, each_alone: bool = False
+) -> Page:
+    """(items, the token to continue with, resource version) of one page of a list. each_alone: an
+    item with fields of other types has only its metadata (misfit_of), instead of ending the list."""
     found = read_json(answer)
     _fit(found, _LIST)
     if not str(found.get("kind", "List")).endswith("List") or "items" not in found:
         raise DecodingError("a list is due")
     # A list of nothing may be null: so Go writes a slice that nobody made.
-    items = [_object(kind, item, metadata_only=metadata_only) for item in found["items"] or []]
+    items = [
+        _object(kind, item, metadata_only=metadata_only, each_alone=each_alone)
+        for item in found["items"] or []
+    ]
     metadata = found.get("metadata") or {}
     return items, metadata.get("continue") or "", metadata.get("resourceVersion") or ""
 
@@ -140,6 +155,8 @@ def read_page(
 def lean(obj: Obj, kept: Mapping[str, Any] | None = None) -> Obj:
     """An object with nothing but what is read of its kind (object_shapes.py), or what kept, a shape,
     names; who set its fields left out: of a Node or Pod that is a small part."""
+    if misfit_of(obj):
+        return obj
     metadata = {name: below for name, below in METADATA.items() if name != "managedFields"}
     shape = kept or kept_of(obj["apiVersion"], obj["kind"])
     return dict(named_part(obj, {"apiVersion": str, "kind": str, "metadata": metadata, **shape}))
@@ -218,9 +235,9 @@ def read_text(answer: ApiResponse) -> str:
     return answer.body.decode(errors="replace")
 
 
-def read_event(kind: Kind, line: bytes) -> tuple[str, Obj]:
+def read_event(kind: Kind, line: bytes, *, each_alone: bool = False) -> tuple[str, Obj]:
     """(type, object) of one line of a watch. The object of an ERROR is a Status, that of a BOOKMARK
-    mere metadata."""
+    mere metadata. each_alone: as of a page."""
     found = _json(line)
     type_, obj = found.get("type"), found.get("object")
     if type_ not in EVENT_TYPES or not isinstance(obj, dict):
@@ -228,7 +245,7 @@ def read_event(kind: Kind, line: bytes) -> tuple[str, Obj]:
     if type_ == "BOOKMARK":
         _fit(obj, {"metadata!": {"resourceVersion!": str}})
     elif type_ != "ERROR":
-        _object(kind, obj)
+        obj = _object(kind, obj, each_alone=each_alone)
     return type_, obj
 
 
@@ -242,23 +259,27 @@ def _json(body: bytes) -> Obj:
     return found
 
 
-def _object(kind: Kind, found: Any, *, metadata_only: bool = False) -> Obj:
+def _object(
+    kind: Kind, found: Any, *, metadata_only: bool = False, each_alone: bool = False
+) -> Obj:
     """The object itself, with apiVersion, kind, and at least empty texts as uid and
-    resourceVersion."""
+    resourceVersion; each_alone: as of a page."""
     if not isinstance(found, dict):
         raise DecodingError(f"an item is {named(found)}, where an object is due")
     if not metadata_only and found.get("kind", kind.kind) != kind.kind:
         raise DecodingError(f"an object of kind {kind.kind} is due")
     _fit(found, {"metadata!": METADATA})
-    if not metadata_only:
-        _fit(found, shape_of(kind.api_version, kind.kind))
-    metadata = found["metadata"]
+    wrong = "" if metadata_only else misfit(found, shape_of(kind.api_version, kind.kind))
+    if wrong and not each_alone:
+        raise DecodingError(wrong)
+    taken: Obj = without_misfit(found, wrong) if wrong else found
+    metadata = taken["metadata"]
     if kind.namespaced and not metadata.get("namespace"):
         raise DecodingError("metadata.namespace is missing")
-    found["apiVersion"], found["kind"] = kind.api_version, kind.kind
+    taken["apiVersion"], taken["kind"] = kind.api_version, kind.kind
     metadata.setdefault("uid", "")
     metadata.setdefault("resourceVersion", "")
-    return found
+    return taken
 
 
 def _fit(found: Obj, shape: Mapping[str, Any]) -> Obj:

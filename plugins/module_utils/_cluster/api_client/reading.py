@@ -15,13 +15,15 @@ from typing import Any, TypeVar
 from ..._json import Obj
 from ..api_objects.kinds import Kind, builtin, group_version_path
 from ..api_objects.objects import ObjectKey
-from .api_errors import Gone, NotFound, UnknownKind
+from .api_errors import Gone, NotFound, TooLarge, UnknownKind
 from .decoding import (
     JSON,
     METADATA_ALONE,
     ApiResponse,
     DecodingError,
+    Page,
     lean,
+    read_event,
     read_json,
     read_kinds,
     read_log,
@@ -48,6 +50,10 @@ T = TypeVar("T")
 POD_READ_S = 5.0
 # So many items of a list come in one answer.
 PAGE_ITEMS = 500
+# Nodes with all their images have some 30 KiB each. Of objects as large as etcd takes them, 500 would
+# have 750 MiB: then fewer come in one answer.
+PAGE_BYTES = 32 * 2**20
+_FEWER = 10
 
 
 @dataclass(frozen=True)
@@ -133,25 +139,26 @@ class ObjectReader:
         metadata_only: bool = False,
         leanly: bool = False,
         kept: Mapping[str, Any] | None = None,
+        each_alone: bool = False,
     ) -> Listing:
         """All objects that match, in pages; without a namespace those of all namespaces.
 
         Items carry apiVersion and kind, and with metadata_only nothing else but metadata. leanly:
         nothing but what is read of the kind, for lists that are long and kept; kept: nothing but
-        this shape.
+        this shape. each_alone: of an item whose fields have other types than its kind's there is
+        metadata alone (misfit_of); it ends the list where that is not looked for.
         """
         query = _selection(labels, fields)
         keep = partial(lean, kept=kept) if leanly or kept else None
+        read = partial(read_page, kind, metadata_only=metadata_only, each_alone=each_alone)
+        accept = METADATA_ALONE if metadata_only else JSON
+        pages = partial(self._list, kind, namespace, query, read=read, accept=accept, keep=keep)
         try:
-            return self._list(
-                kind, namespace, query, limit=PAGE_ITEMS, metadata_only=metadata_only, keep=keep
-            )
+            return pages(limit=PAGE_ITEMS)
         except Gone:
             # The list was so long that its continue token has expired meanwhile: take it in one
             # piece.
-            return self._list(
-                kind, namespace, query, limit=0, metadata_only=metadata_only, keep=keep
-            )
+            return pages(limit=0)
 
     def watch(
         self,
@@ -162,11 +169,13 @@ class ObjectReader:
         fields: str | None = None,
         resource_version: str,
         timeout_s: float,
+        each_alone: bool = False,
     ) -> WatchStream:
         """An iterator of WatchEvents, bookmarks included, that ends after timeout_s or by its
         stop().
 
-        Raises Gone when resource_version is too old, Unreachable when the connection is cut.
+        each_alone: as of a list. Raises Gone when resource_version is too old, Unreachable when the
+        connection is cut.
         """
         query = {
             **_selection(labels, fields),
@@ -177,7 +186,9 @@ class ObjectReader:
         }
         named = RequestName("watch", describe(kind, namespace))
         call = ApiRequest("GET", kind.path(namespace), named, query=query)
-        return WatchStream(self.transport, call, kind, timeout_s)
+        return WatchStream(
+            self.transport, call, partial(read_event, kind, each_alone=each_alone), timeout_s
+        )
 
     def logs(
         self,
@@ -271,15 +282,15 @@ class ObjectReader:
         query: dict[str, str],
         *,
         limit: int,
-        metadata_only: bool,
+        read: Callable[[ApiResponse], Page],
+        accept: str,
         keep: Callable[[Obj], Obj] | None,
     ) -> Listing:
         items: list[Obj] = []
         seen = {""}
-        query = {**query, "limit": str(limit)} if limit else query
 
-        def read(answer: ApiResponse) -> tuple[list[Obj], str, str]:
-            page = read_page(kind, answer, metadata_only=metadata_only)
+        def read_next(answer: ApiResponse) -> Page:
+            page = read(answer)
             if page[1] and page[1] in seen:
                 raise DecodingError("it leads back to a page that was there already")
             return page
@@ -289,11 +300,18 @@ class ObjectReader:
                 "GET",
                 kind.path(namespace),
                 RequestName("list", describe(kind, namespace)),
-                query=query,
-                body=RequestBody(accept=METADATA_ALONE if metadata_only else JSON),
+                query={**query, "limit": str(limit)} if limit else query,
+                body=RequestBody(accept=accept),
                 repetition=READING,
+                most_bytes=PAGE_BYTES if limit else None,
             )
-            found, more, resource_version = self.request(call, read)
+            try:
+                found, more, resource_version = self.request(call, read_next)
+            except TooLarge:
+                if limit == 1:
+                    raise
+                limit = max(1, limit // _FEWER)
+                continue
             items += map(keep, found) if keep else found
             if not more:
                 return Listing(items, resource_version)

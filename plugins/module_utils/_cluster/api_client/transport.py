@@ -19,7 +19,7 @@ from typing import Any, TypeVar
 from urllib.parse import urlencode
 
 from ..._http.retries import LONGEST_WAIT_S
-from .api_errors import ApiError, RequestFailure, Unauthorized, Unreachable
+from .api_errors import ApiError, RequestFailure, TooLarge, Unauthorized, Unreachable
 from .connection import Connection
 from .decoding import JSON, ApiResponse, DecodingError
 from .refusals import error_from_answer, unreadable
@@ -42,6 +42,7 @@ PATIENCE_S = 8.0
 FIRST_PATIENCE_S = 1.5
 # etcd takes no object of more than 1.5 MiB, by default.
 LONGEST_LINE = 16 * 2**20
+_PIECE = 2**20
 
 
 @dataclass(frozen=True)
@@ -84,7 +85,8 @@ WRITING = RepetitionPolicy(repeatable=True, unconditional=True)
 @dataclass(frozen=True)
 class ApiRequest:
     """One request. relayed_read_s: how long a pod or a kubelet may be silent whose answer the API
-    server relays; None where it answers itself."""
+    server relays; None where it answers itself. most_bytes: of its answer, which is TooLarge with
+    more; None for no limit."""
 
     method: str
     path: str
@@ -93,6 +95,7 @@ class ApiRequest:
     body: RequestBody = field(default_factory=RequestBody)
     repetition: RepetitionPolicy = field(default_factory=RepetitionPolicy)
     relayed_read_s: float | None = None
+    most_bytes: int | None = None
 
 
 class ApiTransport:
@@ -175,17 +178,36 @@ class ApiTransport:
     def _exchange(self, call: ApiRequest, read: Callable[[ApiResponse], T]) -> T:
         read_s = READ_S if call.relayed_read_s is None else call.relayed_read_s
         try:
-            response = self._open(call, preload=True, read_s=min(read_s, self._read_s))
+            response = self._open(call, preload=False, read_s=min(read_s, self._read_s))
+            body = self._body(call, response)
         except http.HTTPError as error:
             raise self._unreachable(call, error) from error
         self._answered = True
-        answer = ApiResponse(response.status, response.headers, response.data)
+        answer = ApiResponse(response.status, response.headers, body)
         if not 200 <= response.status < 300:
             raise self._refusal(call, answer)
         try:
             return read(answer)
         except DecodingError as error:
             raise self.unreadable(call, answer, str(error)) from error
+
+    def _body(self, call: ApiRequest, response: Any) -> bytes:
+        """All of an answer; raises TooLarge before more than the request takes is kept."""
+        pieces, size = [], 0
+        for piece in response.stream(_PIECE):
+            pieces.append(piece)
+            size += len(piece)
+            if call.most_bytes is not None and size > call.most_bytes:
+                response.close()
+                raise TooLarge(
+                    f"Cannot {call.name.verb} {call.name.target}",
+                    where=self.host,
+                    why=f"the answer has more than {call.most_bytes // 2**20} MiB",
+                    todo="see which object is that large, and who has written that into it",
+                    request=RequestFailure(response.status, fate=Fate.REFUSED),
+                )
+        response.release_conn()
+        return b"".join(pieces)
 
     def port_forward(self, path: str, port: int, target: str) -> Any:
         """A stream to a pod's port: kubernetes.stream's PortForward. Raises ApiError."""

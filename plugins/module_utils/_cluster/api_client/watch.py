@@ -209,6 +209,7 @@ class WatchHub:
             labels=request.labels,
             fields=request.fields,
             leanly=request.leanly,
+            each_alone=request.source is not None,
         )
         missing = dict(subscription.known)
         for obj in listing.items:
@@ -237,6 +238,7 @@ class WatchHub:
             fields=request.fields,
             resource_version=subscription.resource_version,
             timeout_s=WATCH_S,
+            each_alone=request.source is not None,
         )
         subscription.stream, subscription.trouble = stream, ""
         if self._closed.is_set():

@@ -5,13 +5,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from ..._json import Obj
-from ..api_objects.kinds import Kind
-from .decoding import ApiResponse, DecodingError, read_event
+from .decoding import ApiResponse, DecodingError
 from .refusals import error_from_status
 from .transport import ApiRequest, ApiTransport, Stream
 
@@ -36,18 +35,22 @@ class WatchStream(Iterator[WatchEvent]):
     """The events of one watch. The request is sent at once; stop() may be called by another thread."""
 
     def __init__(
-        self, transport: ApiTransport, call: ApiRequest, kind: Kind, timeout_s: float
+        self,
+        transport: ApiTransport,
+        call: ApiRequest,
+        read: Callable[[bytes], tuple[str, Obj]],
+        timeout_s: float,
     ) -> None:
         self._transport = transport
         self._call = call
-        self._kind = kind
+        self._read = read
         self._stream: Stream = transport.stream(call, read_s=min(timeout_s + 10.0, SILENCE_S))
         self._lines = self._stream.lines()
 
     def __next__(self) -> WatchEvent:
         line = next(self._lines)
         try:
-            type_, obj = read_event(self._kind, line)
+            type_, obj = self._read(line)
         except DecodingError as error:
             self._stream.stop()
             raise self._transport.unreadable(

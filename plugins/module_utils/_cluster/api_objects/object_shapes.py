@@ -17,6 +17,8 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 EACH = "*"
+# Stands in an object in the place of all but its metadata that is not as its kind's shape wants.
+_MISFIT = "hardware-enablement.io/misfit"
 _NAMES = {
     str: "text",
     int: "a whole number",
@@ -264,6 +266,16 @@ _KEPT: dict[tuple[str, str], dict[str, Any]] = {
         "status": _POD_STATUS,
     }
 }
+
+
+def without_misfit(obj: Mapping[str, Any], wrong: str) -> dict[str, Any]:
+    """What is left of an object whose own fields are not as their shape wants; wrong: what is not."""
+    return {"metadata": obj["metadata"], _MISFIT: wrong}
+
+
+def misfit_of(obj: Mapping[str, Any]) -> str:
+    """What is wrong with an object of which only metadata was taken, "" for nothing."""
+    return str(obj.get(_MISFIT) or "")
 
 
 def shape_of(api_version: str, kind: str) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from ..._cluster.api_client.client import Client
 from ..._cluster.api_client.rights import CLUSTER, Right
 from ..._cluster.api_objects.kinds import Kind
 from ..._cluster.api_objects.labels import KERNEL, fact_label
+from ..._cluster.api_objects.object_shapes import misfit_of
 from ..._errors import InvalidInput
 from ..._json import Obj, part
 from ..._nodes.pools import NodePool, parse_pools
@@ -87,12 +88,16 @@ def _listed(
 ) -> Iterable[Obj]:
     """All objects of a kind; none where its API is not there, or may not be read."""
     try:
-        return client.list(kind, kept=kept).items
+        found = client.list(kind, kept=kept, each_alone=True).items
     except NotFound:
         return ()
     except Forbidden as error:
         warn(f"The hosts are told without {kind.plural}: {error}")
         return ()
+    for each in found:
+        if wrong := misfit_of(each):
+            warn(f"The hosts are told without {kind.kind} {each['metadata']['name']}: {wrong}")
+    return [each for each in found if not misfit_of(each)]
 
 
 def _record_facts(

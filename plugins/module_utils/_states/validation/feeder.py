@@ -132,9 +132,10 @@ class Feeder:
             except UnknownKind as error:
                 return error
             if _all(names):
-                return list(self._client.list(kind, namespace=_place(kind, what)).items)
-            found = self._client.get(kind, min(names), _place(kind, what))
-            return [found] if found else []
+                found = self._client.list(kind, namespace=_place(kind, what), each_alone=True)
+                return list(found.items)
+            only = self._client.get(kind, min(names), _place(kind, what))
+            return [only] if only else []
 
         return read
 

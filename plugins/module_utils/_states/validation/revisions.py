@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ..._cluster.api_client.client import Client
+from ..._cluster.api_objects.controller_references import controller_of
 from ..._json import Obj, part
 
 # On a DaemonSet's revisions and pods (kubernetes/staging/src/k8s.io/api/apps/v1/types.go).
@@ -21,13 +22,7 @@ def revisions_of(client: Client, namespace: str) -> list[Obj]:
 
 def newest_revision(revisions: Iterable[Obj], uid: str) -> Obj | None:
     """The one that the object with this uid is at; None where its controller has made none yet."""
-    own = [
-        revision
-        for revision in revisions
-        if any(
-            owner.get("uid") == uid for owner in revision["metadata"].get("ownerReferences") or []
-        )
-    ]
+    own = [revision for revision in revisions if controller_of(revision).get("uid") == uid]
     return max(own, key=lambda revision: int(revision.get("revision", 0)), default=None)
 
 

@@ -65,8 +65,9 @@ def status(code: int, reason: str = "", message: str = "", **details: Any) -> di
     }
 
 
-def item(name: str) -> dict[str, Any]:
-    return {"metadata": {"name": name, "namespace": "n"}, "spec": {}}
+def item(name: str, **annotations: str) -> dict[str, Any]:
+    metadata = {"name": name, "namespace": "n", "annotations": annotations}
+    return {"metadata": metadata, "spec": {}}
 
 
 def query(asked: Any) -> dict[str, list[str]]:
@@ -436,6 +437,36 @@ def test_a_list_has_pages_and_its_items_have_kinds(
         "limit": ["1"],
         "continue": ["more"],
     }
+
+
+def test_pages_that_are_too_long_are_asked_for_in_fewer_items(
+    fake: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reading, "PAGE_BYTES", 2**20)
+    large = [item(f"pod-{number}", note="x" * 100_000) for number in range(30)]
+
+    def page(asked: Any) -> Any:
+        said = query(asked)
+        start, limit = int(said.get("continue", ["0"])[0]), int(said["limit"][0])
+        left = large[start + limit :]
+        metadata = {"continue": str(start + limit) if left else "", "resourceVersion": "7"}
+        return 200, {}, {"metadata": metadata, "items": large[start : start + limit]}
+
+    fake.answer = page
+    found = fake.client().list(POD).items
+    assert [each["metadata"]["name"] for each in found] == [f"pod-{n}" for n in range(30)]
+    # Once it is known how many fit, no more are asked for.
+    assert [query(asked)["limit"] for asked in fake.asked] == [["500"], ["50"], *[["5"]] * 6]
+
+
+def test_one_object_that_is_larger_than_any_is_said_and_not_kept(
+    fake: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reading, "PAGE_BYTES", 2**20)
+    fake.script((200, {}, {"metadata": {}, "items": [item("a", note="x" * 2**21)]}))
+    with pytest.raises(ApiError, match="the answer has more than 1 MiB"):
+        fake.client().list(POD)
+    assert [query(asked)["limit"] for asked in fake.asked] == [["500"], ["50"], ["5"], ["1"]]
 
 
 def test_an_expired_continue_token_means_one_list_in_one_piece(fake: Any) -> None:

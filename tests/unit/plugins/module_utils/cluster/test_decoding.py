@@ -35,6 +35,9 @@ from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_o
 from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_objects.managers import (
     foreign_fields,
 )
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_objects.object_shapes import (
+    misfit_of,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils._cluster.authorization import (
     access,
     missing,
@@ -458,3 +461,42 @@ def test_a_lean_object_has_what_is_read_of_it_and_no_more() -> None:
     assert lean(pod) == wanted
     anything = {"apiVersion": "a/v1", "kind": "Own", "metadata": {"name": "n"}, "spec": {"own": 1}}
     assert lean(anything) == anything
+
+
+ODD = Kind("ex.io", "v1", "Foo", "foos", namespaced=True)
+
+
+def foo(name: str, spec: Any) -> Obj:
+    return {"metadata": {"name": name, "namespace": "n", "resourceVersion": "8"}, "spec": spec}
+
+
+def test_a_custom_resource_of_other_types_costs_itself_alone_where_that_is_looked_for(
+    fake: Any,
+) -> None:
+    page = {"metadata": {"resourceVersion": "7"}, "items": [foo("a", "text"), foo("b", {"x": 1})]}
+    fake.script((200, {}, page))
+    odd, sound = fake.client().list(ODD, each_alone=True).items
+    assert misfit_of(odd) == "spec is text, where a mapping is due"
+    assert (odd["metadata"]["name"], odd["kind"], "spec" in odd) == ("a", "Foo", False)
+    assert (misfit_of(sound), sound["spec"]) == ("", {"x": 1})
+    kept = fake.client().list(ODD, each_alone=True, leanly=True).items
+    assert [misfit_of(each) != "" for each in kept] == [True, False]
+    with pytest.raises(Unreadable, match="spec is text, where a mapping is due"):
+        fake.client().list(ODD)
+
+
+def test_an_event_of_a_custom_resource_of_other_types_ends_no_watch(fake: Any) -> None:
+    told = [
+        {"type": "ADDED", "object": foo("a", [])},
+        {"type": "ADDED", "object": foo("b", {})},
+    ]
+    fake.script((200, {}, told))
+    stream = fake.client().watch(ODD, resource_version="1", timeout_s=5, each_alone=True)
+    assert [misfit_of(event.object) != "" for event in stream] == [True, False]
+
+
+def test_what_is_no_object_at_all_ends_the_list_all_the_same(fake: Any) -> None:
+    page = {"metadata": {}, "items": [{"metadata": {"name": 7}}]}
+    fake.script((200, {}, page))
+    with pytest.raises(Unreadable, match="name is a whole number"):
+        fake.client().list(ODD, each_alone=True)

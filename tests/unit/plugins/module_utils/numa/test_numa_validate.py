@@ -510,6 +510,14 @@ def test_what_may_not_be_read_is_said_and_the_rest_is_checked(
     assert "topology-amounts" in world.ids()
 
 
+def test_a_topology_of_other_types_costs_its_own_node_alone(world: World) -> None:
+    world.get("/noderesourcetopologies/numa-1")["zones"] = "none"
+    findings = world.run()["findings"]
+    said = {found["object"]: found["detected"] for found in findings}
+    assert said["NodeResourceTopology numa-1"] == "zones is text, where a list is due"
+    assert {found["node"] for found in findings} <= {"", "numa-1"}
+
+
 def test_kubelets_need_not_be_asked(world: World) -> None:
     result = world.run(kubelets=False)
     assert [finding["id"] for finding in result["findings"]] == ["kubelets-not-asked"]

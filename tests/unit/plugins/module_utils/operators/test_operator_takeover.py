@@ -273,12 +273,19 @@ def test_what_is_in_the_way_is_refused_before_anything_is_written(
         ("patch", "clusterpolicies", ""),
         ("delete", "clusterpolicies", ""),
         ("patch", "specialresources", ""),
+        ("patch", "specialresources/status", ""),
     ],
 )
 def test_each_right_is_asked_for_before_the_operator_is_stopped(
     site: Site, verb: str, resource: str, namespace: str
 ) -> None:
-    site.denied = {"verb": verb, "resource": resource, "namespace": namespace}
+    resource_name, _slash, subresource = resource.partition("/")
+    site.denied = {
+        "verb": verb,
+        "resource": resource_name,
+        "subresource": subresource,
+        "namespace": namespace,
+    }
     with pytest.raises(EnablementError) as caught:
         site.take()
     assert caught.value.why.startswith(f"may not {verb} {resource}")

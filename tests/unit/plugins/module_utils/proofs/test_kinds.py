@@ -9,6 +9,9 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_objects.object_shapes import (
+    without_misfit,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_objects.objects import (
     ObjectKey,
 )
@@ -356,6 +359,17 @@ def test_a_resource_is_read_from_what_is_watched() -> None:
     feed.fail("forbidden")
     assert bench.observation().reason == "Unreadable"
     assert bench.wants == []
+
+
+def test_an_object_of_other_types_is_unknown_and_its_kind_is_read() -> None:
+    bench = Bench("resource", CONFIG)
+    odd = without_misfit({"metadata": {"name": "settings"}}, "spec is text, where a mapping is due")
+    bench.snapshot.feed(CONFIG_MAPS).put_all([odd])
+    seen = bench.observation()
+    assert seen.reason == "Unreadable"
+    assert "ConfigMap settings cannot be read: spec is text, where a mapping is due" in seen.message
+    bench.snapshot.feed(CONFIG_MAPS).put_all([odd, {"metadata": {"name": "other"}}])
+    assert bench.snapshot.feed(CONFIG_MAPS).error == ""
 
 
 def test_what_was_seen_stays_valid_while_all_is_told_again() -> None:

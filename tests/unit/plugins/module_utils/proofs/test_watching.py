@@ -24,7 +24,7 @@ def pod(name: str, labels: dict[str, str], owner: str = "") -> dict[str, Any]:
         "metadata": {
             "name": name,
             "labels": labels,
-            "ownerReferences": [{"uid": owner}] if owner else [],
+            "ownerReferences": [{"uid": owner, "controller": True}] if owner else [],
         },
         "spec": {},
     }
@@ -85,6 +85,12 @@ PODS = [
 def test_the_pods_of_an_object(owner: dict[str, Any], names: list[str]) -> None:
     found = pods_of({"metadata": {"name": "ping", "uid": "uid-ping"}, **owner}, PODS)
     assert [each["metadata"]["name"] for each in found] == names
+
+
+def test_an_owner_that_is_not_the_controller_makes_no_pod_its_own() -> None:
+    named = pod("b", {}, owner="uid-ping")
+    named["metadata"]["ownerReferences"][0]["controller"] = False
+    assert pods_of({"metadata": {"name": "ping", "uid": "uid-ping"}}, [named]) == []
 
 
 WORKLOAD = {"metadata": {"name": "x", "namespace": "demo", "uid": DAEMONSET_UID}}

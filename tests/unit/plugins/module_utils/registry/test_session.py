@@ -118,6 +118,25 @@ def test_a_token_server_without_tls_gets_no_credentials(
     assert other.asked == []
 
 
+def test_a_configuration_that_is_not_of_its_digest_is_not_read(fake: FakeServer) -> None:
+    config = {"digest": digest_of(b"{}"), "mediaType": "application/vnd.oci.image.config.v1+json"}
+    manifest = {
+        "schemaVersion": 2,
+        "mediaType": "application/vnd.oci.image.manifest.v1+json",
+        "config": config,
+        "layers": [],
+    }
+    kind = {"Content-Type": manifest["mediaType"]}
+    fake.answer = lambda asked: (
+        (200, kind, manifest)
+        if "manifests" in asked.path
+        else (200, {}, b'{"architecture": "amd64"}')
+    )
+    repository = Repository(session(fake), place_of(fake), "read it")
+    with pytest.raises(WrongDigest):
+        repository.platform("amd64")
+
+
 def test_what_came_is_compared_with_its_digest(fake: FakeServer) -> None:
     repository = Repository(session(fake), place_of(fake), "read it")
     wanted = digest_of(b"layer")

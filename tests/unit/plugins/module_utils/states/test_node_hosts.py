@@ -13,7 +13,6 @@ import pytest
 
 from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_client.api_errors import (
     Forbidden,
-    Unreadable,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._states.inventory.node_hosts import (
     find_hosts,
@@ -155,8 +154,21 @@ def test_a_node_whose_name_no_host_can_have_is_said_and_left_out(
     assert (len(hosts), warning.partition(" ")[0]) == (51, "1")
 
 
-def test_features_that_are_none_are_one_sentence(api: FakeServer, cluster: ScriptedCluster) -> None:
-    features = cluster.objects["nodefeatures"]["n1"]["spec"]["features"]
-    features["attributes"]["kernel.version"]["elements"] = ["6.1"]
-    with pytest.raises(Unreadable, match=r"spec\.features\.attributes"):
-        found(api)
+def test_features_that_are_none_cost_their_own_node_alone(
+    api: FakeServer, cluster: ScriptedCluster
+) -> None:
+    odd = cluster.objects["nodefeatures"]["n1"]
+    spec = {"features": {"attributes": {"kernel.version": {"elements": {"full": "6.2"}}}}}
+    labels = {"nfd.node.kubernetes.io/node-name": "n2"}
+    cluster.put(
+        "nodefeatures",
+        {"metadata": {"name": "n2", "namespace": "nfd", "labels": labels}, "spec": spec},
+    )
+    odd["spec"]["features"]["attributes"]["kernel.version"]["elements"] = ["6.1"]
+    hosts, (warning,) = found(api)
+    assert warning == (
+        "The hosts are told without NodeFeature n1: spec.features.attributes.kernel.version.elements"
+        " is a list, where a mapping is due"
+    )
+    assert "kernel.version" not in hosts["n1"]["features"].get("attributes", {})
+    assert hosts["n2"]["features"]["attributes"]["kernel.version"] == {"full": "6.2"}

@@ -10,6 +10,9 @@ from collections.abc import Callable
 
 import pytest
 
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_objects.kinds import (
+    builtin,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_objects.objects import (
     ObjectKey,
     key_of,
@@ -23,7 +26,10 @@ from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.clu
     FakeServer,
     fake,
 )
-from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.states import runs
+from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.states import (
+    runs,
+    scripted_cluster,
+)
 from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.states.scripted_cluster import (
     Obj,
     ScriptedCluster,
@@ -126,3 +132,67 @@ def test_who_loses_the_lock_while_waiting_stops(fake: FakeServer, cluster: Scrip
 
     with pytest.raises(EnablementError, match="another run has the lock"):
         remove(fake, CONFIGMAP, guard=guard)
+
+
+@pytest.mark.parametrize(
+    ("plural", "api_version", "kind", "metadata", "status", "said"),
+    [
+        (
+            "persistentvolumeclaims",
+            "v1",
+            "PersistentVolumeClaim",
+            {"finalizers": ["kubernetes.io/pvc-protection"]},
+            {},
+            "a pod uses it; end the pods that use it",
+        ),
+        ("pods", "v1", "Pod", {"finalizers": ["their.io/hold"]}, {}, "finalizer their.io/hold"),
+        (
+            "clusterpolicies",
+            "nvidia.com/v1",
+            "ClusterPolicy",
+            {"finalizers": ["their.io/hold"]},
+            {},
+            "finalizer their.io/hold",
+        ),
+        (
+            "customresourcedefinitions",
+            "apiextensions.k8s.io/v1",
+            "CustomResourceDefinition",
+            {"finalizers": ["customresourcecleanup.apiextensions.k8s.io"]},
+            {"conditions": [{"type": "Terminating", "status": "True", "message": "2 are left"}]},
+            "custom resources",
+        ),
+    ],
+)
+def test_what_does_not_go_says_what_holds_it(
+    fake: FakeServer,
+    monkeypatch: pytest.MonkeyPatch,
+    plural: str,
+    api_version: str,
+    kind: str,
+    metadata: Obj,
+    status: Obj,
+    said: str,
+) -> None:
+    known = builtin("v1", "PersistentVolumeClaim")
+    assert known is not None
+    monkeypatch.setitem(scripted_cluster.KINDS, known.plural, known)
+    cluster = ScriptedCluster(fake)
+    namespace = "" if plural in ("clusterpolicies", "customresourcedefinitions") else "toy"
+    place = {"name": "held", **({"namespace": namespace} if namespace else {})}
+    times = {"deletionTimestamp": "2026-01-01T00:00:00Z"}
+    spec = {"group": "a.io", "names": {"kind": "A"}, "versions": [], "containers": []}
+    cluster.put(
+        plural,
+        {
+            "apiVersion": api_version,
+            "kind": kind,
+            "metadata": {**place, **times, **metadata},
+            "spec": spec,
+            "status": status,
+        },
+    )
+    cluster.refuse = lambda asked: SERVED if asked.method == "DELETE" else None
+    with pytest.raises(EnablementError) as caught:
+        delete_and_wait(fake.client(), [ObjectKey(api_version, kind, namespace, "held")], timeout=1)
+    assert said in str(caught.value)

@@ -50,6 +50,22 @@ OLD = DriverPod("driver", ObjectKey("v1", "Pod", "toy", "old"), "uid-old", "conf
 STANDING: Obj = {"metadata": {"namespace": "toy", "name": "plugin", "labels": {}}}
 
 
+def claimed(asked: Asked, uid: str) -> Answer | None:
+    """What a cluster tells of a pod that has claimed a device of gpu.acme.io."""
+    path = asked.path.split("?")[0]
+    if path == "/apis/resource.k8s.io/v1":
+        kind = {"name": "resourceclaims", "kind": "ResourceClaim", "namespaced": True}
+        return 200, {}, {"resources": [kind]}
+    if not path.endswith("/resourceclaims"):
+        return None
+    status = {
+        "allocation": {"devices": {"results": [{"driver": "gpu.acme.io"}]}},
+        "reservedFor": [{"uid": uid}],
+    }
+    metadata = {"name": "c", "namespace": "ns"}
+    return 200, {}, {"metadata": {}, "items": [{"metadata": metadata, "status": status}]}
+
+
 class Way:
     """A node with a driver to exchange. own, old: what the walk sees on it."""
 

@@ -147,6 +147,10 @@ def right(verb: str, resource: str, namespace: str = "", subresource: str = "") 
         (right("get", "nodes"), "get nodes"),
         (right("patch", "nodes"), "patch nodes"),
         (right("patch", "specialresources"), "patch specialresources"),
+        (
+            right("patch", "specialresources", subresource="status"),
+            "patch specialresources/status",
+        ),
     ],
 )
 def test_each_right_is_asked_for_before_the_first_node_is_cordoned(
@@ -156,6 +160,23 @@ def test_each_right_is_asked_for_before_the_first_node_is_cordoned(
     with pytest.raises(EnablementError) as caught:
         runs.run(task[0], task[1], fake, hurried())
     assert caught.value.why.startswith(f"may not {said}")
+    assert cluster.writes == []
+
+
+@pytest.mark.parametrize("task", TASKS, ids=("upgrade", "remedy"))
+def test_who_starts_validation_pods_has_to_be_allowed_to_clear_them(
+    fake: FakeServer, cluster: ScriptedCluster, task: Any
+) -> None:
+    files = {
+        **runs.FILES,
+        "recipe.yml": runs.FILES["recipe.yml"].replace(
+            "[{rollout: {}}]", "[{rollout: {}}, {workload: {pod: check.yaml.j2, resource: null}}]"
+        ),
+        "check.yaml.j2": "apiVersion: v1\nkind: Pod\nspec: {containers: [{name: main, image: i}]}\n",
+    }
+    deny(cluster, right("deletecollection", "pods", "toy"))
+    with pytest.raises(EnablementError, match="may not deletecollection pods in toy"):
+        runs.run(task[0], task[1], fake, hurried(), bundle=files)
     assert cluster.writes == []
 
 

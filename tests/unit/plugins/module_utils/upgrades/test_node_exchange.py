@@ -37,6 +37,7 @@ from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.upg
     OLD,
     STANDING,
     Way,
+    claimed,
 )
 
 __all__ = ["fake"]
@@ -143,6 +144,19 @@ def test_a_user_that_does_not_end_says_what_holds_it(way: Way) -> None:
     assert way.exchange.reason.endswith(
         "is ending: finalizer their.io/hold holds it, which belongs to ReplicaSet r"
     )
+
+
+def test_who_has_claimed_a_device_leaves_before_the_driver_goes(way: Way) -> None:
+    evictions = way.cluster.refuse
+    way.cluster.refuse = lambda asked: claimed(asked, "uid-user") or evictions(asked)
+    way.settings = replace(
+        way.settings, use=replace(way.settings.use, dra_drivers=("gpu.acme.io",))
+    )
+    way.begin()
+    way.add_user(runtimeClassName="", resourceClaims=[{"name": "gpu"}])
+    way.go()
+    way.until_not(ExchangeStep.FREE)
+    assert way.evicted == ["user"]
 
 
 def test_who_may_not_be_evicted_ends_it_before_anybody_is(way: Way) -> None:

@@ -55,6 +55,9 @@ from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.upg
     EXCHANGE,
     Fleet,
 )
+from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.upgrades.node_bed import (
+    claimed,
+)
 
 __all__ = ["fake"]
 
@@ -142,6 +145,18 @@ def test_a_pod_that_may_not_be_evicted_is_an_obstacle_to_an_upgrade_and_none_to_
     assert obstacle(fleet) == why
     (row,) = fleet.survey().rows({"n1": "x"}, REMEDY)
     assert (row.obstacle, row.held_by) == ("", why)
+
+
+def test_who_has_claimed_a_device_is_in_the_plan(fake: FakeServer) -> None:
+    fleet = Fleet(fake, 1)
+    fleet.cluster.refuse = lambda asked: claimed(asked, "uid-p")
+    spec = {"nodeName": "n1", "containers": [], "resourceClaims": [{"name": "gpu"}]}
+    metadata = {"name": "p", "namespace": "ns"}
+    fleet.cluster.put("pods", {"metadata": metadata, "spec": spec, "status": {}})
+    use = replace(EXCHANGE.use, dra_drivers=("gpu.acme.io",))
+    survey = UpgradeSurvey(fleet.desired, replace(EXCHANGE, use=use), fleet.snapshot)
+    (row,) = survey.rows({"n1": "x"}, UPGRADING)
+    assert [user.partition(" ")[0] for user in row.users] == ["ns/p"]
 
 
 def test_a_budget_of_the_pod_s_own_namespace_holds_it_up(fake: FakeServer) -> None:
