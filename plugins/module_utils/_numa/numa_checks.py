@@ -105,9 +105,9 @@ def _aligned(cluster: NumaCluster) -> Iterator[tuple[NumaPod, frozenset[str]]]:
 
 def _sidecars(cluster: NumaCluster) -> Iterator[Mismatch]:
     for pod, scopes in _aligned(cluster):
-        cpus = sum(sidecar.get("cpu", 0.0) for sidecar in pod.resources.sidecars)
-        if scopes and cpus:
-            yield Mismatch(f"{cpus:g} CPUs in sidecars", "none", node=pod.node, object=str(pod))
+        if scopes and pod.resources.of_sidecars:
+            names = ", ".join(sorted(pod.resources.of_sidecars))
+            yield Mismatch(f"{names} of sidecars", "none", node=pod.node, object=str(pod))
 
 
 def _overhead(cluster: NumaCluster) -> Iterator[Mismatch]:

@@ -84,6 +84,16 @@ class PodResources:
         return self.qos == _GUARANTEED
 
     @property
+    def of_sidecars(self) -> frozenset[str]:
+        """The resources that a kubelet gives to sidecars of a guaranteed pod: not parts of CPUs."""
+        return frozenset(
+            name
+            for requests in self.sidecars
+            for name, amount in requests.items()
+            if amount and (name != "cpu" or amount == int(amount))
+        )
+
+    @property
     def parts_of_cpus(self) -> tuple[float, ...]:
         """CPUs of containers that ask for parts of some, and so get none of their own."""
         amounts = (requests.get("cpu", 0.0) for requests in self.requests)

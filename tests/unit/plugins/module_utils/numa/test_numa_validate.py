@@ -440,6 +440,12 @@ def test_what_scheduler_and_kubelet_count_differently(
     assert world.ids() == ids
 
 
+def test_of_a_sidecar_with_a_part_of_a_cpu_only_the_memory_counts(world: World) -> None:
+    asks(initContainers=[_container("500m", restartPolicy="Always")])(world)
+    found = {each["id"]: each["detected"] for each in world.run()["findings"]}
+    assert found["pod-sidecars-not-counted"] == "memory of sidecars"
+
+
 def a_profile_for_others(world: World) -> None:
     """A second profile of the scheduler, that looks at no zones."""
     config = world.get("/configmaps/numa-scheduler")["data"]
