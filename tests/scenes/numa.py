@@ -236,6 +236,10 @@ def _config(id_: str, component: str, text: str, *others: str) -> Seed:
 _POOL, _RESERVES = "kubelet-pool-differs", "kubelet-pool-reservations-differ"
 _LEASE = f"/apis/coordination.k8s.io/v1/namespaces/{NAMESPACE}/leases/numa-scheduler"
 _FILTER = {"filter": {"enabled": [{"name": "NodeResourceTopologyMatch"}]}}
+_NO_SCORE = {
+    "multiPoint": {"enabled": [{"name": "NodeResourceTopologyMatch"}]},
+    "score": {"disabled": [{"name": "NodeResourceTopologyMatch"}]},
+}
 _GONE = "fingerprint-differs"
 
 KUBELET_SEEDS = (
@@ -321,6 +325,8 @@ SEEDS = (
     _config("scheduler-config-unreadable", "scheduler", "kind: KubeletConfiguration"),
     _config("scheduler-config-unreadable", "scheduler", "{"),
     _config("scheduler-plugin", "scheduler", scheduler_config(points=_FILTER)),
+    _config("scheduler-plugin", "scheduler", scheduler_config(points=_NO_SCORE)),
+    _config("scheduler-plugin-args", "scheduler", scheduler_config(resyncMode="All")),
     _config(
         "scheduler-profile-not-unique", "scheduler", scheduler_config(name="default-scheduler")
     ),

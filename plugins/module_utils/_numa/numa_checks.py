@@ -13,15 +13,19 @@ from .numa_cluster import (
     ERROR,
     INFO,
     KUBELETS,
+    TOPOLOGIES,
     WARNING,
     CheckText,
     Mismatch,
     NumaCheck,
     NumaCluster,
 )
+from .pods_on_nodes import NumaPod
 from .scheduler_checks import DEFAULT_SCHEDULER
 
 _OLDEST = (1, 21)
+_SINGLE = "single-numa-node"
+_NEEDS = frozenset({CONFIG_MAPS, TOPOLOGIES})
 # What the kubelet says of a pod that it does not take (k8s.io/kubernetes, pkg/kubelet/cm).
 _REFUSALS = ("TopologyAffinityError", "UnexpectedAdmissionError", "SMTAlignmentError")
 
@@ -80,6 +84,45 @@ def _unknown_scheduler(cluster: NumaCluster) -> Iterator[Mismatch]:
         if waits and pod.placement.scheduler not in known:
             yield Mismatch(
                 f"names {pod.placement.scheduler}", "a scheduler that is there", object=str(pod)
+            )
+
+
+def _aligned(cluster: NumaCluster) -> Iterator[tuple[NumaPod, frozenset[str]]]:
+    """The guaranteed pods that the plugin places or has placed, with the scopes by which it does: that
+    of its node, or of all nodes where it has none."""
+    named = {profile.name for _s, profile in cluster.workloads.profiles if not profile.is_without}
+    scopes = {
+        topology.node: topology.scope
+        for topology in cluster.looked_at
+        if topology.policy == _SINGLE
+    }
+    for pod in cluster.workloads.pods:
+        is_meant = pod.placement.scheduler in named and pod.resources.is_guaranteed
+        if is_meant and not pod.status.has_ended:
+            of_node = {scopes[pod.node]} if pod.node in scopes else set()
+            yield pod, frozenset(of_node if pod.placement.is_bound else scopes.values())
+
+
+def _sidecars(cluster: NumaCluster) -> Iterator[Mismatch]:
+    for pod, scopes in _aligned(cluster):
+        if scopes and pod.resources.of_sidecars:
+            names = ", ".join(sorted(pod.resources.of_sidecars))
+            yield Mismatch(f"{names} of sidecars", "none", node=pod.node, object=str(pod))
+
+
+def _overhead(cluster: NumaCluster) -> Iterator[Mismatch]:
+    for pod, scopes in _aligned(cluster):
+        if "pod" in scopes and any(pod.resources.overhead.values()):
+            names = ", ".join(sorted(pod.resources.overhead))
+            yield Mismatch(f"an overhead of {names}", "none", node=pod.node, object=str(pod))
+
+
+def _parts_of_cpus(cluster: NumaCluster) -> Iterator[Mismatch]:
+    for pod, scopes in _aligned(cluster):
+        if scopes and pod.resources.parts_of_cpus:
+            amounts = ", ".join(f"{amount:g}" for amount in pod.resources.parts_of_cpus)
+            yield Mismatch(
+                f"containers with {amounts} CPUs", "whole ones", node=pod.node, object=str(pod)
             )
 
 
@@ -155,6 +198,45 @@ _CHECKS = (
         _unknown_scheduler,
         frozenset({CONFIG_MAPS}),
         settles=True,
+    ),
+    NumaCheck(
+        "pod-sidecars-not-counted",
+        WARNING,
+        CheckText(
+            "pod",
+            "sidecars",
+            "a kubelet counts sidecars beside the pod's other containers, the scheduler's plugin does not, so that "
+            "it may send the pod where the kubelet refuses it (TopologyAffinityError)",
+            "give the work of the sidecar to an ordinary container",
+        ),
+        _sidecars,
+        _NEEDS,
+    ),
+    NumaCheck(
+        "pod-overhead-counted",
+        INFO,
+        CheckText(
+            "pod",
+            "overhead",
+            "under scope pod the scheduler's plugin wants it of the same NUMA node, a kubelet does not, so that the "
+            "pod may wait for room that it does not need",
+            "keep room for it, or take a RuntimeClass without overhead",
+        ),
+        _overhead,
+        _NEEDS,
+    ),
+    NumaCheck(
+        "pod-parts-of-cpus",
+        INFO,
+        CheckText(
+            "pod",
+            "CPUs",
+            "a container that asks for a part of a CPU gets none of its own, while the scheduler's plugin wants all "
+            "that is asked for of one NUMA node",
+            "ask for whole CPUs in each container that is to be aligned",
+        ),
+        _parts_of_cpus,
+        _NEEDS,
     ),
 )
 CHECKS = {check.id: check for check in _CHECKS}

@@ -15,7 +15,7 @@ from .._cluster.api_client.connection_request import ConnectionRequest
 from .._errors import EnablementError
 from .._json import Obj
 from .._nodes.facts import NodeFacts
-from .._nodes.pools import NodePool, pool_name
+from .._nodes.pools import NODE_POOL_LABEL, NodePool, pool_name
 from .._operators.resource_documents import read_documents
 from .._runs.context import RunContext
 from .._runs.task import Task
@@ -25,7 +25,7 @@ from .._states.preparation.prepare import Prepared, prepare
 from .._states.preparation.recipe_request import RecipeRequest
 from .._states.record.record_spec import make_spec
 from .kubelet_reading import nodes_by_pool, read_kubelets, read_pools, require_one_at_a_time
-from .operator_resources import settings_of
+from .operator_resources import PlatformPools, settings_of
 from .pool_policy import (
     POLICIES,
     digest_of,
@@ -134,12 +134,16 @@ def _with_operators(
     if not source:
         return given, {}
     documents = read_documents(str(source))
-    machine_config_pools = machine_config_objects(client, "MachineConfigPool")
-    asked = settings_of(documents, machine_config_pools, str(source))
+    platform = PlatformPools(
+        machine_config_objects(client, "MachineConfigPool"),
+        bool(list_nodes(client, ({NODE_POOL_LABEL: None},))),
+        given.pools or (),
+    )
+    asked = settings_of(documents, platform, str(source))
     for line in asked.table():
         context.notice(line)
     options = {**asked.options, **(given.options or {})}
-    return replace(given, options=options, pools=given.pools or asked.pools), asked.lists
+    return replace(given, options=options, pools=asked.pools or given.pools), asked.lists
 
 
 def _given(*options: Mapping[str, Any]) -> dict[str, str]:

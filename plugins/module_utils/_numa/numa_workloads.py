@@ -6,7 +6,7 @@ ConfigMaps tell them. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import zip_longest
@@ -27,7 +27,29 @@ READINESS_GATES = ("PodresourcesFetched", "NodeTopologyUpdated")
 # Of both, where no flag says otherwise.
 _REFRESH_S = 60.0
 _REFRESH_FLAG = "sleep-interval"
-_POINTS = ("filter", "score", "reserve")
+_RESERVE = "reserve"
+_POINTS = ("filter", "score", _RESERVE)
+# Arguments of the plugin and words that are known, of scheduler-plugins (apis/config/v1/types.go); it
+# decodes strictly, so that it does not start with others. None: any value.
+_ARGS: Mapping[str, tuple[str, ...] | None] = {
+    "apiVersion": None,
+    "kind": None,
+    "scoringStrategy.type": (
+        "MostAllocated",
+        "BalancedAllocation",
+        "LeastAllocated",
+        "LeastNUMANodes",
+    ),
+    "scoringStrategy.resources": None,
+    "cacheResyncPeriodSeconds": None,
+    "discardReservedNodes": None,
+    "cache.foreignPodsDetect": ("None", "All", "OnlyExclusiveResources"),
+    "cache.resyncMethod": ("Autodetect", "All", "OnlyExclusiveResources"),
+    "cache.informerMode": ("Shared", "Dedicated"),
+    "cache.resyncScope": ("All", "OnlyResources"),
+    "preemptionMode": ("Disabled", "Enabled"),
+}
+_NESTED = frozenset(path.partition(".")[0] for path in _ARGS if "." in path)
 _SCHEDULER_CONFIG = "KubeSchedulerConfiguration"
 # NFD's topology-updater takes a whole one, others a key of their own.
 _KUBELET_CONFIG = "KubeletConfiguration"
@@ -102,12 +124,13 @@ class Exporter:
 
 @dataclass(frozen=True)
 class Profile:
-    """A profile of a scheduler. missing: where the plugin is not enabled; empty where it is at
-    work. args: of the plugin."""
+    """A profile of a scheduler. missing: where the plugin is needed and not enabled; empty where it
+    is at work. is_without: whether it is enabled nowhere. args: of the plugin."""
 
     name: str
     missing: tuple[str, ...]
     args: Mapping[str, Any] = field(default_factory=dict)
+    is_without: bool = False
 
     @property
     def caches(self) -> bool:
@@ -120,6 +143,12 @@ class Profile:
     def resync_method(self) -> str:
         """Which pods it takes for a fingerprint: Autodetect, All, OnlyExclusiveResources."""
         return str(part(self.args, "cache").get("resyncMethod") or "Autodetect")
+
+    @property
+    def unknown_args(self) -> tuple[str, ...]:
+        """The arguments that the plugin does not know, and those of known ones whose value it does
+        not."""
+        return tuple(_unknown_args(self.args))
 
 
 @dataclass(frozen=True)
@@ -265,13 +294,48 @@ def _scheduler_config(found: Mapping[str, Any]) -> SchedulerConfig:
 
 def _profile(profile: Mapping[str, Any]) -> Profile:
     plugins = part(profile, "plugins")
-    is_everywhere = _enables(plugins.get("multiPoint"))
-    missing = () if is_everywhere else [at for at in _POINTS if not _enables(plugins.get(at))]
+    args = _plugin_args(profile.get("pluginConfig") or ())
+    on = {point for point in _POINTS if _is_at(point, plugins)}
+    # With neither there is nothing to reserve.
+    reserves = args.get("cacheResyncPeriodSeconds") or args.get("discardReservedNodes")
+    needed = _POINTS if reserves else [point for point in _POINTS if point != _RESERVE]
     return Profile(
         str(profile.get("schedulerName") or "default-scheduler"),
-        tuple(missing),
-        _plugin_args(profile.get("pluginConfig") or ()),
+        tuple(point for point in needed if point not in on),
+        args,
+        not on,
     )
+
+
+def _is_at(point: str, plugins: Mapping[str, Any]) -> bool:
+    """Whether the plugin is at work at an extension point, as the scheduler merges both lists: what a
+    point enables counts before what it disables, and what it disables multiPoint does not bring back
+    (k8s.io/kubernetes, pkg/scheduler/framework/runtime, expandMultiPointPlugins)."""
+    if _names(plugins, point, "enabled") & {PLUGIN}:
+        return True
+    disabled = _names(plugins, point, "disabled") & {PLUGIN, "*"}
+    return not disabled and PLUGIN in _names(plugins, "multiPoint", "enabled")
+
+
+def _names(plugins: Mapping[str, Any], point: str, which: str) -> set[str]:
+    return {entry["name"] for entry in part(plugins, point).get(which) or ()}
+
+
+def _unknown_args(args: Mapping[str, Any]) -> Iterator[str]:
+    for name, value in args.items():
+        if name in _NESTED and isinstance(value, Mapping):
+            for inner, each in value.items():
+                yield from _unknown_arg(f"{name}.{inner}", each)
+        elif name not in _NESTED or value is not None:
+            yield from _unknown_arg(name, value)
+
+
+def _unknown_arg(path: str, value: Any) -> Iterator[str]:
+    words = _ARGS.get(path)
+    if path not in _ARGS:
+        yield path
+    elif words and value is not None and value not in words:
+        yield f"{path}: {str(value)[:40]}"
 
 
 def _plugin_args(configs: Iterable[Mapping[str, Any]]) -> Mapping[str, Any]:
@@ -280,7 +344,3 @@ def _plugin_args(configs: Iterable[Mapping[str, Any]]) -> Mapping[str, Any]:
         if entry["name"] == PLUGIN:
             return part(entry, "args")
     return {}
-
-
-def _enables(point: Mapping[str, Any] | None) -> bool:
-    return any(entry["name"] == PLUGIN for entry in (point or {}).get("enabled") or ())

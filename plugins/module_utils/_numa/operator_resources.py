@@ -9,7 +9,7 @@ Fields and defaults: nodetopology.openshift.io v1 and v1alpha1 of openshift-kni/
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from .._errors import InvalidInput
@@ -126,6 +126,10 @@ _SCHEDULER_DEFAULTS: Mapping[str, Any] = {
     "scheduler_replicas": 0,
     "scoring_strategy": "LeastAllocated",
 }
+_PLAIN = "this cluster has neither MachineConfigPools nor NodePools"
+_NO_POOL = UnmappedField("no pool that is given has its name, so that its settings are nobody's")
+# An annotation that is set and asks for nothing.
+_OFF = ("", "disabled")
 # Annotation -> what becomes of it, by its value where that is an option.
 _ANNOTATIONS: Fields = {
     _API_OF_CLUSTER: MappedField(
@@ -134,23 +138,43 @@ _ANNOTATIONS: Fields = {
     _QOS: MappedField(
         "resources.scheduler", lambda value: _GUARANTEED if value == "guaranteed" else None
     ),
-    _PAUSED: UnmappedField("nothing is changed but by a run of the playbook", differs=True),
-    _POOLS_PER_TREE: UnmappedField("each pool has exporters of its own", differs=True),
+    _PAUSED: UnmappedField(
+        "nothing is changed but by a run of the playbook", differs=True, harmless=_OFF
+    ),
+    _POOLS_PER_TREE: UnmappedField(
+        "each pool has exporters of its own", differs=True, harmless=_OFF
+    ),
     _SELINUX: UnmappedField(
-        "exporters run with the SELinux type that the recipe's SecurityContextConstraints give", differs=True
+        "exporters run with the SELinux type that the recipe's SecurityContextConstraints give",
+        differs=True,
+        harmless=_OFF,
     ),
 }  # fmt: skip
 _OPERATORS_OWN = (".openshift.io/", ".openshift-kni.io/")
+# What the operator reads of a resource, and of the items of its lists.
+_OF_RESOURCE = frozenset({"apiVersion", "kind", "metadata", "spec", "status"})
+_OF_ITEMS: Mapping[str, frozenset[str]] = {
+    "podExcludes": frozenset({"namespace", "name"}),
+    "scoringStrategy.resources": frozenset({"name", "weight"}),
+}
 _UNKNOWN = UnmappedField("it is not known here; it may be new in the operator")
 
 
-def settings_of(
-    resources: Sequence[Any], machine_config_pools: Sequence[Obj], where: str
-) -> ImportedOptions:
+@dataclass(frozen=True)
+class PlatformPools:
+    """Where a node group's nodes may come from. machine_config_pools: those of the cluster. is_hosted:
+    whether nodes are of NodePools of HyperShift. given: a person's pools, which say which nodes a
+    group has where the platform cannot."""
+
+    machine_config_pools: Sequence[Obj] = ()
+    is_hosted: bool = False
+    given: Sequence[Mapping[str, Any]] = ()
+
+
+def settings_of(resources: Sequence[Any], platform: PlatformPools, where: str) -> ImportedOptions:
     """Of the operator's custom resources, one of each kind; lists (kind List) are opened.
 
-    machine_config_pools: those of the cluster; where it has none, a group's pool is a NodePool of
-    HyperShift. where: where the resources come from. Raises InvalidInput for what is not theirs.
+    where: where the resources come from. Raises InvalidInput for what is not theirs.
     """
     by_kind = _by_kind(resources, where)
     found = MappedOptions({"scheduler_enabled": False, "log_level": "info"})
@@ -158,19 +182,44 @@ def settings_of(
     pools: list[Obj] = []
     if operator := by_kind.get(OPERATOR):
         found.options |= _OPERATOR_DEFAULTS
-        spec, own = spec_of(operator), replace(found, prefix=f"{OPERATOR}: ")
-        map_fields(spec, OPERATOR_FIELDS, into=own)
-        _read_annotations(own, operator)
-        for index, group in enumerate(spec.get("nodeGroups") or []):
-            pools += _read_group(own, group, machine_config_pools, f"nodeGroups[{index}]")
+        spec, own = _read(operator, OPERATOR_FIELDS, replace(found, prefix=f"{OPERATOR}: "))
+        pools = _read_groups(own, spec.get("nodeGroups") or [], platform)
     if scheduler := by_kind.get(SCHEDULER):
         found.options |= _SCHEDULER_DEFAULTS
-        spec, own = spec_of(scheduler), replace(found, prefix=f"{SCHEDULER}: ")
-        map_fields(spec, SCHEDULER_FIELDS, into=own)
-        _read_annotations(own, scheduler)
+        spec, own = _read(scheduler, SCHEDULER_FIELDS, replace(found, prefix=f"{SCHEDULER}: "))
         if "replicas" in spec:
-            _read_replicas(own, int(spec["replicas"]))
+            _read_replicas(own, spec["replicas"])
     return ImportedOptions.of("numa", [found], found.options, pools)
+
+
+def _read(resource: Obj, fields: Fields, own: MappedOptions) -> tuple[Obj, MappedOptions]:
+    """What a resource sets, after all of it but groups and replicas was noted. own: where."""
+    spec = spec_of(resource)
+    for name in sorted(resource.keys() - _OF_RESOURCE):
+        own.drop(name, _UNKNOWN)
+    for path, known in _OF_ITEMS.items():
+        _drop_of_items(own, spec, path, known)
+    map_fields(spec, fields, into=own)
+    _read_annotations(own, resource)
+    return spec, own
+
+
+def _drop_of_items(own: MappedOptions, spec: Obj, path: str, known: frozenset[str]) -> None:
+    """Takes what is not known out of the items of a list, and names it."""
+    *above, name = path.split(".")
+    holder = part(spec, *above)
+    items = holder.get(name)
+    if not isinstance(items, list):
+        return
+    for index, item in enumerate(items):
+        for key in sorted(item.keys() - known) if isinstance(item, Mapping) else ():
+            own.drop(f"{path}[{index}].{key}", _UNKNOWN)
+    holder[name] = [
+        {key: each for key, each in item.items() if key in known}
+        if isinstance(item, Mapping)
+        else item
+        for item in items
+    ]
 
 
 def _by_kind(resources: Sequence[Any], where: str) -> dict[str, Obj]:
@@ -210,38 +259,72 @@ def _read_annotations(found: MappedOptions, resource: Mapping[str, Any]) -> None
         if isinstance(mapping, MappedField):
             found.take(path, mapping.option, mapping.convert(value))
         elif isinstance(mapping, UnmappedField):
-            found.drop(path, mapping)
+            found.drop(path, mapping, value)
         elif any(own in name for own in _OPERATORS_OWN):
             found.drop(path, _UNKNOWN)
         else:
             found.ignore(path, "the operator does not read it")
 
 
-def _read_replicas(found: MappedOptions, replicas: int) -> None:
+def _read_replicas(found: MappedOptions, replicas: Any) -> None:
     """None at all is no scheduler."""
+    if not isinstance(replicas, int) or isinstance(replicas, bool) or replicas < 0:
+        raise _wrong(SCHEDULER, f"replicas is {str(replicas)[:40]!r}, and no number from 0")
     if replicas:
         found.take("replicas", "scheduler_replicas", replicas)
     else:
         found.take("replicas", "scheduler_enabled", False)
 
 
-def _read_group(
-    found: MappedOptions, group: Any, machine_config_pools: Sequence[Obj], where: str
-) -> list[Obj]:
-    """The pools of a node group."""
+def _read_groups(found: MappedOptions, groups: Any, platform: PlatformPools) -> list[Obj]:
+    """The pools of all node groups; where a person gives pools, those, with what their groups say."""
+    if not isinstance(groups, list):
+        raise _wrong("nodeGroups", "it is no list")
+    if not platform.given:
+        pools: list[Obj] = []
+        for index, group in enumerate(groups):
+            where = f"nodeGroups[{index}]"
+            own = _read_group(found, group, where)
+            key, source, names = _pool_names(group, platform, where)
+            own.taken[own.prefix + key] = f"{source} of pool {', '.join(map(pool_name, names))}"
+            pools += [
+                {"name": pool_name(name), source: name, "options": own.options} for name in names
+            ]
+        return pools
+    options: dict[str, Obj] = {}
+    for index, group in enumerate(groups):
+        own = _read_group(found, group, f"nodeGroups[{index}]")
+        key = _key_of(group)
+        own.taken[own.prefix + key] = "the pools that are given"
+        name = pool_name(str(group.get("poolName") or ""))
+        # The only group is that of all pools, by whatever name.
+        names = [
+            str(pool.get("name"))
+            for pool in platform.given
+            if len(groups) == 1 or pool.get("name") == name
+        ]
+        options |= dict.fromkeys(names, own.options)
+        if not names:
+            own.taken.pop(own.prefix + key)
+            own.drop(key, _NO_POOL)
+    return [
+        {**pool, "options": {**options.get(str(pool.get("name")), {}), **part(pool, "options")}}
+        for pool in platform.given
+    ]
+
+
+def _read_group(found: MappedOptions, group: Any, where: str) -> MappedOptions:
+    """What a node group sets."""
     if not isinstance(group, Mapping):
         raise _wrong(where, "it is no object")
     spec = spec_of({"spec": group})
     own = replace(found, prefix=f"{found.prefix}{where}.", options=dict(_GROUP_DEFAULTS), takers={})
     map_fields(spec, GROUP_FIELDS, into=own)
-    for name in spec.get("annotations") or {}:
-        own.drop(f"annotations.{name}", _annotation_of_group(name))
-    source = "machine_config_pool" if machine_config_pools else "node_pool"
-    key, names = _pool_names(group, machine_config_pools, where)
-    own.taken[own.prefix + key] = f"{source} of pool {', '.join(map(pool_name, names))}"
-    if key == "poolName" and spec.get("machineConfigPoolSelector"):
+    for name, value in (spec.get("annotations") or {}).items():
+        own.drop(f"annotations.{name}", _annotation_of_group(name), value)
+    if spec.get("poolName") and spec.get("machineConfigPoolSelector"):
         own.ignore("machineConfigPoolSelector", "poolName says it")
-    return [{"name": pool_name(name), source: name, "options": own.options} for name in names]
+    return own
 
 
 def _annotation_of_group(name: str) -> UnmappedField:
@@ -249,29 +332,57 @@ def _annotation_of_group(name: str) -> UnmappedField:
     return mapping if isinstance(mapping, UnmappedField) else _UNKNOWN
 
 
+def _key_of(group: Mapping[str, Any]) -> str:
+    """The field that says which pools of the platform a group is."""
+    return "poolName" if group.get("poolName") else "machineConfigPoolSelector"
+
+
 def _pool_names(
-    group: Mapping[str, Any], machine_config_pools: Sequence[Obj], where: str
-) -> tuple[str, list[str]]:
-    """The field that says which pools of the platform a group is, and their names."""
-    if group.get("poolName"):
-        return "poolName", [str(group["poolName"])]
-    selector = group.get("machineConfigPoolSelector")
-    return "machineConfigPoolSelector", _selected(selector, machine_config_pools, where)
+    group: Mapping[str, Any], platform: PlatformPools, where: str
+) -> tuple[str, str, list[str]]:
+    """The field that says which pools of the platform a group is, what they are, and their names."""
+    key = _key_of(group)
+    there = [pool["metadata"]["name"] for pool in platform.machine_config_pools]
+    if key == "machineConfigPoolSelector":
+        names = _selected(group.get(key), platform, where)
+        return key, "machine_config_pool", names
+    name = str(group[key])
+    if there and name not in there:
+        why = f"this cluster has no MachineConfigPool {name[:60]}, but {', '.join(sorted(there))}"
+        raise _no_pool(where, why, pool_name(name))
+    if not there and not platform.is_hosted:
+        raise _no_pool(where, _PLAIN, pool_name(name))
+    return key, "machine_config_pool" if there else "node_pool", [name]
 
 
-def _selected(selector: Any, machine_config_pools: Sequence[Obj], where: str) -> list[str]:
+def _selected(selector: Any, platform: PlatformPools, where: str) -> list[str]:
     try:
         term = parse_selector(selector or {})
     except ValueError as error:
         raise _wrong(where, str(error)) from None
+    if not platform.machine_config_pools:
+        raise _no_pool(where, _PLAIN)
     names = [
         pool["metadata"]["name"]
-        for pool in machine_config_pools
+        for pool in platform.machine_config_pools
         if selector and any_holds((term,), part(pool["metadata"], "labels"))
     ]
     if not names:
-        raise _wrong(where, "it selects no MachineConfigPool of this cluster")
+        there = sorted(pool["metadata"]["name"] for pool in platform.machine_config_pools)
+        raise _no_pool(
+            where, f"it selects no MachineConfigPool of this cluster, which has {', '.join(there)}"
+        )
     return names
+
+
+def _no_pool(where: str, why: str, name: str = "numa") -> InvalidInput:
+    return InvalidInput(
+        "which nodes a node group of the operator has is not known",
+        where=where,
+        why=why,
+        todo="say it by labels of nodes, in hardware_enablement_pools: "
+        f"[{{name: {name}, selector: {{matchLabels: {{LABEL: VALUE}}}}}}]",
+    )
 
 
 def _wrong(where: str, why: str) -> InvalidInput:

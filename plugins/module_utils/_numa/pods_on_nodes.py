@@ -20,6 +20,7 @@ KEPT: Mapping[str, Any] = {
         "nodeName": str,
         "schedulerName": str,
         "affinity": {},
+        "overhead": {},
         "containers": [{"name": str, "image": str, "resources": {}}],
         "initContainers": [{"name": str, "restartPolicy": str, "resources": {}}],
     },
@@ -69,10 +70,34 @@ class PodStatus:
 
 @dataclass(frozen=True)
 class PodResources:
-    """What a pod asks for: of each container that stays. qos: its class."""
+    """What a pod asks for: of each container that stays. qos: its class. sidecars: those of them that
+    are init containers. overhead: what its RuntimeClass adds."""
 
     qos: str = "BestEffort"
     requests: tuple[Mapping[str, float], ...] = ()
+    sidecars: tuple[Mapping[str, float], ...] = ()
+    overhead: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def is_guaranteed(self) -> bool:
+        """Whether a kubelet may align it."""
+        return self.qos == _GUARANTEED
+
+    @property
+    def of_sidecars(self) -> frozenset[str]:
+        """The resources that a kubelet gives to sidecars of a guaranteed pod: not parts of CPUs."""
+        return frozenset(
+            name
+            for requests in self.sidecars
+            for name, amount in requests.items()
+            if amount and (name != "cpu" or amount == int(amount))
+        )
+
+    @property
+    def parts_of_cpus(self) -> tuple[float, ...]:
+        """CPUs of containers that ask for parts of some, and so get none of their own."""
+        amounts = (requests.get("cpu", 0.0) for requests in self.requests)
+        return tuple(amount for amount in amounts if amount != int(amount))
 
     def has_exclusive(self, resources: frozenset[str]) -> bool:
         """Whether it has resources of its own, by the scheduler's rule (scheduler-plugins,
@@ -120,6 +145,8 @@ class NumaPod:
             resources=PodResources(
                 qos=status.get("qosClass") or "BestEffort",
                 requests=tuple(_requests(container) for container in _staying(spec)),
+                sidecars=tuple(_requests(container) for container in _sidecars(spec)),
+                overhead=_amounts(part(spec, "overhead")),
             ),
         )
 
@@ -137,6 +164,10 @@ def _status(status: Mapping[str, Any]) -> PodStatus:
 def _staying(spec: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
     """The containers that run as long as the pod does: also init containers that are sidecars."""
     yield from spec.get("containers") or ()
+    yield from _sidecars(spec)
+
+
+def _sidecars(spec: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
     for container in spec.get("initContainers") or ():
         if container.get("restartPolicy") == "Always":
             yield container
@@ -154,7 +185,10 @@ def _conditions(conditions: Iterable[Mapping[str, Any]]) -> dict[str, tuple[str,
 
 
 def _requests(container: Mapping[str, Any]) -> dict[str, float]:
-    found = part(container, "resources", "requests")
+    return _amounts(part(container, "resources", "requests"))
+
+
+def _amounts(found: Mapping[str, Any]) -> dict[str, float]:
     return {name: quantity(amount) for name, amount in found.items()}
 
 

@@ -60,10 +60,22 @@ def _config(cluster: NumaCluster) -> Iterator[Mismatch]:
 
 def _plugin(cluster: NumaCluster) -> Iterator[Mismatch]:
     for scheduler, profile in cluster.workloads.profiles:
-        if profile.missing:
+        # One beside a profile with the plugin is for pods that want no zones.
+        none_has_it = all(each.is_without for each in scheduler.config.profiles)
+        if profile.missing and (none_has_it or not profile.is_without):
             yield Mismatch(
                 f"not at {', '.join(profile.missing)} of profile {profile.name}",
-                f"{PLUGIN} at filter, score and reserve",
+                f"{PLUGIN} at filter and score, and at reserve with a cache",
+                object=str(scheduler.status),
+            )
+
+
+def _args(cluster: NumaCluster) -> Iterator[Mismatch]:
+    for scheduler, profile in cluster.workloads.profiles:
+        for unknown in profile.unknown_args:
+            yield Mismatch(
+                f"{unknown} of profile {profile.name}",
+                f"what {PLUGIN} knows",
                 object=str(scheduler.status),
             )
 
@@ -86,7 +98,7 @@ def _unique(cluster: NumaCluster) -> Iterator[Mismatch]:
 def _used(cluster: NumaCluster) -> Iterator[Mismatch]:
     named = {pod.placement.scheduler for pod in cluster.workloads.pods}
     for scheduler, profile in cluster.workloads.profiles:
-        if profile.name not in named:
+        if profile.name not in named and not profile.is_without:
             yield Mismatch(f"no pod names {profile.name}", "some pod", object=str(scheduler.status))
 
 
@@ -234,9 +246,22 @@ CHECKS = (
             _SCHEDULER,
             "plugin",
             "a profile without it places pods without a look at zones",
-            f"enable {PLUGIN} under multiPoint",
+            f"enable {PLUGIN} under multiPoint, and disable it at none of these points",
         ),
         _plugin,
+        _NEEDS,
+    ),
+    NumaCheck(
+        "scheduler-plugin-args",
+        ERROR,
+        CheckText(
+            _SCHEDULER,
+            "arguments of the plugin",
+            "a scheduler does not start with an argument or a strategy that it does not know, and takes an unknown "
+            "word about its cache for another one",
+            f"correct the args of {PLUGIN} in pluginConfig",
+        ),
+        _args,
         _NEEDS,
     ),
     NumaCheck(

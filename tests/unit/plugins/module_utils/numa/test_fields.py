@@ -15,6 +15,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils._numa.operator
     OPERATOR,
     OPERATOR_FIELDS,
     SCHEDULER_FIELDS,
+    PlatformPools,
     settings_of,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._operators.field_mapping import (
@@ -24,7 +25,7 @@ from tests.operator_fields import ITEM, FieldCase, FieldTypes, at_path, cases, f
 
 Obj = dict[str, Any]
 TYPES = fields_of("numa")
-POOLS = [{"metadata": {"name": "one", "labels": {"sample": "sample"}}, "spec": {}}]
+POOLS = [{"metadata": {"name": "sample", "labels": {"sample": "sample"}}, "spec": {}}]
 GROUPS = f"nodeGroups{ITEM}."
 DURATIONS = ("cacheResyncPeriod", "config.infoRefreshPeriod")
 
@@ -42,13 +43,13 @@ def imported(kind: str, spec: Obj) -> ImportedOptions:
     """A custom resource of a kind, given with its API version."""
     version, _slash, name = kind.rpartition("/")
     made = {"apiVersion": version, "kind": name, "metadata": {"name": "one"}, "spec": spec}
-    return settings_of([made], POOLS, "x")
+    return settings_of([made], PlatformPools(POOLS), "x")
 
 
 def in_group(spec: Obj) -> Obj:
     """An operator's spec with a node group."""
     chosen = "machineConfigPoolSelector" in spec or "poolName" in spec
-    return {"nodeGroups": [spec if chosen else {"poolName": "one", **spec}]}
+    return {"nodeGroups": [spec if chosen else {"poolName": "sample", **spec}]}
 
 
 def cases_of(types: FieldTypes) -> list[FieldCase]:

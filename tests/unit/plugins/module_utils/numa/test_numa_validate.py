@@ -401,6 +401,59 @@ def test_what_controllers_and_kubelets_say(
     assert world.ids() == ids
 
 
+def asks(**spec: Any) -> Callable[[World], None]:
+    """A pod that waits for the scheduler, with more in its spec."""
+
+    def change(world: World) -> None:
+        made = numa.pod("default", "asks")
+        made["spec"] |= spec
+        world.put(
+            "/api/v1/pods", {**made, "status": {"phase": "Pending", "qosClass": "Guaranteed"}}
+        )
+
+    return change
+
+
+def _container(cpu: str, **more: str) -> Obj:
+    amounts = {"cpu": cpu, "memory": "1Gi"}
+    return {"name": "each", "resources": {"limits": amounts, "requests": amounts}, **more}
+
+
+@pytest.mark.parametrize(
+    ("change", "ids"),
+    [
+        (asks(), set()),
+        (asks(initContainers=[_container("2")]), set()),
+        (
+            asks(initContainers=[_container("2", restartPolicy="Always")]),
+            {"pod-sidecars-not-counted"},
+        ),
+        (asks(overhead={"cpu": "250m"}), {"pod-overhead-counted"}),
+        (asks(containers=[_container("1500m"), _container("500m")]), {"pod-parts-of-cpus"}),
+        (asks(containers=[_container("1500m")], schedulerName="default-scheduler"), set()),
+    ],
+)
+def test_what_scheduler_and_kubelet_count_differently(
+    world: World, change: Callable[[World], None], ids: set[str]
+) -> None:
+    change(world)
+    assert world.ids() == ids
+
+
+def test_of_a_sidecar_with_a_part_of_a_cpu_only_the_memory_counts(world: World) -> None:
+    asks(initContainers=[_container("500m", restartPolicy="Always")])(world)
+    found = {each["id"]: each["detected"] for each in world.run()["findings"]}
+    assert found["pod-sidecars-not-counted"] == "memory of sidecars"
+
+
+def a_profile_for_others(world: World) -> None:
+    """A second profile of the scheduler, that looks at no zones."""
+    config = world.get("/configmaps/numa-scheduler")["data"]
+    told = json.loads(config["config.yaml"])
+    told["profiles"].append({"schedulerName": "plain"})
+    config["config.yaml"] = json.dumps(told)
+
+
 def writes_only_what_changes(world: World) -> None:
     """An exporter whose object is as old as it is true."""
     metadata = world.get("/noderesourcetopologies/numa-1")["metadata"]
@@ -425,7 +478,7 @@ def another_scheduler(world: World) -> None:
 
 @pytest.mark.parametrize(
     "change",
-    [writes_only_what_changes, in_sync_again, another_scheduler],
+    [writes_only_what_changes, in_sync_again, another_scheduler, a_profile_for_others],
     ids=lambda each: each.__name__,
 )
 def test_what_only_looks_wrong_is_not_found(world: World, change: Callable[[World], None]) -> None:

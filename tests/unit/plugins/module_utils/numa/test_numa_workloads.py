@@ -20,6 +20,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils._numa.numa_rea
 from ansible_collections.hardware.enablement.plugins.module_utils._numa.numa_workloads import (
     NFD,
     RTE,
+    Profile,
     program_of,
     read_exporter_config,
     read_scheduler_config,
@@ -100,7 +101,59 @@ def test_a_scheduler_elects_unless_told_not_to() -> None:
     assert found.lease == ("kube-system", "kube-scheduler")
     (profile,) = found.profiles
     assert (profile.name, profile.caches) == ("default-scheduler", False)
-    assert profile.missing == ("filter", "score", "reserve")
+    assert profile.missing == ("filter", "score")
+    assert profile.is_without
+
+
+_ON = {"enabled": [{"name": "NodeResourceTopologyMatch"}]}
+_OFF = {"disabled": [{"name": "NodeResourceTopologyMatch"}]}
+
+
+def profile_of(plugins: Any, **args: Any) -> Profile:
+    config = [{"name": "NodeResourceTopologyMatch", "args": args}]
+    profile = {"schedulerName": "numa", "plugins": plugins, "pluginConfig": config}
+    found = {"kind": "KubeSchedulerConfiguration", "profiles": [profile]}
+    return read_scheduler_config([json.dumps(found)]).profiles[0]
+
+
+@pytest.mark.parametrize(
+    ("plugins", "missing"),
+    [
+        ({"multiPoint": _ON}, ()),
+        ({"multiPoint": _ON, "filter": _OFF}, ("filter",)),
+        ({"multiPoint": _ON, "score": {"disabled": [{"name": "*"}]}}, ("score",)),
+        ({"multiPoint": _ON, "score": {"disabled": [{"name": "NodeResourcesFit"}]}}, ()),
+        ({"multiPoint": _ON, "filter": {**_ON, **_OFF}}, ()),
+        # It takes defaults away, and not what the same list enables.
+        ({"multiPoint": {**_ON, "disabled": [{"name": "*"}]}}, ()),
+        ({"multiPoint": _OFF, "filter": _ON}, ("score", "reserve")),
+    ],
+)
+def test_where_a_plugin_is_at_work_is_read_as_the_scheduler_reads_it(
+    plugins: Any, missing: tuple[str, ...]
+) -> None:
+    assert profile_of(plugins, cacheResyncPeriodSeconds=5).missing == missing
+
+
+def test_without_a_cache_nothing_need_be_reserved() -> None:
+    plugins = {"multiPoint": _ON, "reserve": _OFF}
+    assert profile_of(plugins, cacheResyncPeriodSeconds=0).missing == ()
+    assert profile_of(plugins, discardReservedNodes=True).missing == ("reserve",)
+
+
+@pytest.mark.parametrize(
+    ("args", "unknown"),
+    [
+        ({"scoringStrategy": {"type": "LeastNUMANodes", "resources": []}}, ()),
+        ({"cache": None, "scoringStrategy": None, "preemptionMode": "Enabled"}, ()),
+        ({"scoringStrategy": {"type": "Fewest"}}, ("scoringStrategy.type: Fewest",)),
+        ({"scoringStrategy": {"typ": "Fewest"}}, ("scoringStrategy.typ",)),
+        ({"cache": {"resyncMethod": "Some"}, "x": 1}, ("cache.resyncMethod: Some", "x")),
+        ({"cache": "on"}, ("cache",)),
+    ],
+)
+def test_arguments_that_the_plugin_does_not_know(args: Any, unknown: tuple[str, ...]) -> None:
+    assert profile_of({"multiPoint": _ON}, **args).unknown_args == unknown
 
 
 @pytest.mark.parametrize(

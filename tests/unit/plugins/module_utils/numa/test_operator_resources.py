@@ -12,6 +12,7 @@ import pytest
 from ansible_collections.hardware.enablement.plugins.module_utils._errors import InvalidInput
 from ansible_collections.hardware.enablement.plugins.module_utils._nodes.pools import parse_pools
 from ansible_collections.hardware.enablement.plugins.module_utils._numa.operator_resources import (
+    PlatformPools,
     pool_name,
     settings_of,
 )
@@ -20,6 +21,9 @@ POOLS = [
     {"metadata": {"name": name, "labels": {"kind": "numa"}}, "spec": {}}
     for name in ("worker-cnf", "worker-with-a-very-long-name")
 ]
+
+ON_OPENSHIFT = PlatformPools(POOLS)
+HOSTED = PlatformPools(is_hosted=True)
 
 
 def operator(version: str = "v1", **spec: Any) -> dict[str, Any]:
@@ -75,7 +79,7 @@ def test_all_that_both_say() -> None:
                 },
             ),
         ],
-        POOLS,
+        ON_OPENSHIFT,
         "x",
     )
     amounts = {"cpu": "600m", "memory": "1200Mi"}
@@ -115,7 +119,7 @@ def test_all_that_both_say() -> None:
 
 
 def test_what_is_not_said_is_as_the_operator_has_it() -> None:
-    found = settings_of([operator("v1alpha1", nodeGroups=[{"poolName": "first"}])], [], "x")
+    found = settings_of([operator("v1alpha1", nodeGroups=[{"poolName": "first"}])], HOSTED, "x")
     # Without its scheduler there is none.
     assert found.options == {
         "scheduler_enabled": False,
@@ -138,18 +142,18 @@ def test_what_is_not_said_is_as_the_operator_has_it() -> None:
 
 def test_fingerprints_of_v1alpha1_are_switched_off_for_a_group() -> None:
     group = {"poolName": "first", "disablePodsFingerprinting": True}
-    (pool,) = settings_of([operator("v1alpha1", nodeGroups=[group])], [], "x").pools
+    (pool,) = settings_of([operator("v1alpha1", nodeGroups=[group])], HOSTED, "x").pools
     assert pool["options"]["fingerprint"] == "none"
 
 
 def test_no_replicas_are_no_scheduler() -> None:
-    found = settings_of([scheduler(replicas=0)], [], "x")
+    found = settings_of([scheduler(replicas=0)], HOSTED, "x")
     assert found.options["scheduler_enabled"] is False
     assert found.taken["NUMAResourcesScheduler: replicas"] == "scheduler_enabled"
 
 
 def test_one_level_is_for_all_pods_and_the_one_that_says_more_counts() -> None:
-    found = settings_of([operator(logLevel="Normal"), scheduler(logLevel="Debug")], [], "x")
+    found = settings_of([operator(logLevel="Normal"), scheduler(logLevel="Debug")], HOSTED, "x")
     assert found.options["log_level"] == "debug"
     assert "NUMAResourcesOperator: logLevel" in found.dropped
 
@@ -164,7 +168,7 @@ def test_annotations_are_named_and_so_is_what_is_not_known() -> None:
         "config.numa-operator.openshift.io/later": "1",
         "example.com/team": "a",
     }
-    found = settings_of([made, scheduler(spread="new")], [], "x")
+    found = settings_of([made, scheduler(spread="new")], HOSTED, "x")
     at, group = "NUMAResourcesOperator: metadata.annotations.", "nodeGroups[0].annotations."
     assert found.dropped.keys() == {
         f"{at}config.numa-operator.openshift.io/later",
@@ -180,7 +184,7 @@ def test_annotations_are_named_and_so_is_what_is_not_known() -> None:
 
 def test_two_groups_of_long_names_that_begin_alike_are_two_pools() -> None:
     groups = [{"poolName": f"production-workers-numa-{each}"} for each in ("east", "west")]
-    assert len(parse_pools(settings_of([operator(nodeGroups=groups)], [], "x").pools)) == 2
+    assert len(parse_pools(settings_of([operator(nodeGroups=groups)], HOSTED, "x").pools)) == 2
 
 
 @pytest.mark.parametrize(
@@ -191,20 +195,98 @@ def test_two_groups_of_long_names_that_begin_alike_are_two_pools() -> None:
         ([{"apiVersion": "v1", "kind": "Pod"}], "Pod is no custom resource of the operator"),
         ([scheduler(), scheduler()], "it has more than one NUMAResourcesScheduler"),
         ([scheduler(cacheResyncPeriod="soon")], "cacheResyncPeriod: 'soon' is no duration"),
+        ([scheduler(replicas="two")], "replicas is 'two', and no number from 0"),
+        ([scheduler(replicas=-1)], "replicas is '-1', and no number from 0"),
+        ([operator(nodeGroups={"poolName": "a"})], "it is no list"),
         ([scheduler(schedulerInformer="Both")], "schedulerInformer is 'Both', and not one of"),
         ([operator(nodeGroups=["worker"])], "it is no object"),
-        (
-            [operator(nodeGroups=[{"machineConfigPoolSelector": {"matchLabels": {"kind": "no"}}}])],
-            "it selects no MachineConfigPool of this cluster",
-        ),
         ([operator(nodeGroups=[{}])], "its selector is empty"),
     ],
 )
 def test_nonsense_is_refused(resources: list[Any], why: str) -> None:
     with pytest.raises(InvalidInput) as caught:
-        settings_of(resources, POOLS, "operator.yml")
+        settings_of(resources, ON_OPENSHIFT, "operator.yml")
     assert caught.value.why.startswith(why)
     assert "kubectl get" in caught.value.todo
+
+
+BY_LABEL = {"machineConfigPoolSelector": {"matchLabels": {"kind": "no"}}}
+
+
+@pytest.mark.parametrize(
+    ("group", "platform", "why", "name"),
+    [
+        (
+            BY_LABEL,
+            ON_OPENSHIFT,
+            "it selects no MachineConfigPool of this cluster, which has",
+            "numa",
+        ),
+        (
+            {"poolName": "gone"},
+            ON_OPENSHIFT,
+            "this cluster has no MachineConfigPool gone, but",
+            "gone",
+        ),
+        (BY_LABEL, PlatformPools(), "this cluster has neither MachineConfigPools nor", "numa"),
+        ({"poolName": "gone"}, PlatformPools(), "this cluster has neither MachineConfig", "gone"),
+    ],
+)
+def test_a_group_of_unknown_nodes_is_asked_for_their_labels(
+    group: Any, platform: PlatformPools, why: str, name: str
+) -> None:
+    with pytest.raises(InvalidInput) as caught:
+        settings_of([operator(nodeGroups=[group])], platform, "operator.yml")
+    assert caught.value.why.startswith(why)
+    assert f"hardware_enablement_pools: [{{name: {name}, selector:" in caught.value.todo
+
+
+def given(*names: str) -> PlatformPools:
+    selector = {"matchLabels": {"example.org/numa": "yes"}}
+    return PlatformPools(given=[{"name": name, "selector": selector} for name in names])
+
+
+def test_pools_that_are_given_have_what_their_groups_say() -> None:
+    group = {**BY_LABEL, "config": {"podsFingerprinting": "Enabled"}}
+    found = settings_of([operator(nodeGroups=[group])], given("a", "b"), "x")
+    assert [pool["options"]["fingerprint"] for pool in parse_and_keep(found.pools)] == [
+        "all",
+        "all",
+    ]
+    groups = [{"poolName": "b", "config": {"infoRefreshPeriod": "3s"}}, {"poolName": "c"}]
+    platform = given("a", "b")
+    found = settings_of([operator(nodeGroups=groups)], platform, "x")
+    assert [pool["options"].get("refresh_seconds") for pool in found.pools] == [None, 3]
+    assert found.dropped.keys() == {"NUMAResourcesOperator: nodeGroups[1].poolName"}
+
+
+def parse_and_keep(pools: Any) -> Any:
+    """Pools that are well formed."""
+    assert parse_pools(pools)
+    return pools
+
+
+def test_what_is_not_known_is_named_at_any_depth_and_not_taken() -> None:
+    made = operator(podExcludes=[{"namespace": "a", "name": "b", "kind": "c"}])
+    made["extra"] = 1
+    weights = [{"name": "cpu", "weight": 2, "shape": "x"}]
+    found = settings_of([made, scheduler(scoringStrategy={"resources": weights})], HOSTED, "x")
+    assert found.dropped.keys() == {
+        "NUMAResourcesOperator: extra",
+        "NUMAResourcesOperator: podExcludes[0].kind",
+        "NUMAResourcesScheduler: scoringStrategy.resources[0].shape",
+    }
+    assert found.options["pod_excludes"] == [{"namespace": "a", "name": "b"}]
+    assert found.options["scoring_resources"] == [{"name": "cpu", "weight": 2}]
+
+
+def test_an_annotation_that_asks_for_nothing_is_none() -> None:
+    made = operator()
+    made["metadata"]["annotations"] = {
+        "config.numa-operator.openshift.io/pause-reconciliation": "disabled"
+    }
+    found = settings_of([made], HOSTED, "x")
+    assert (found.differs, found.dropped) == ({}, {})
 
 
 @pytest.mark.parametrize(
