@@ -82,7 +82,8 @@ def complete_report(report: Obj, desired: Desired, context: RunContext, *, wait:
     if context.check_mode and wait and not report["ready"] and nodes:
         report.update(table.would_validate(report))
     else:
-        report["table"] = table.render(desired.recipe.name, report, context.clock(), seconds)
+        name, now, brief = desired.recipe.name, context.clock(), context.check_mode and not wait
+        report["table"] = table.render(name, report, now, seconds, brief=brief)
 
 
 def _tell_of_run_before(report: Obj, desired: Desired, now: float) -> None:
@@ -98,11 +99,13 @@ def result_of(
     context: RunContext,
     *,
     require_ready: bool,
+    reading: bool = False,
 ) -> Obj:
+    """reading: somebody merely looks how it stands, and asks for no change."""
     result: Obj = {"changed": bool(patches), **report}
     if context.diff:
         result["diff"] = []
-    if patches:
+    if patches and not reading:
         done = "would change" if context.check_mode else "changed"
         text = f"{done} our labels and annotations of {count_nodes(patches)}"
         details = report_labels(patches) if context.diff else []

@@ -119,7 +119,11 @@ def prove(
     _tell_drift(report, ending, drift, reads=reads)
     complete_report(report, desired, context, wait=request.wait)
     result = result_of(
-        report, {**released, **writer.changed}, context, require_ready=request.require_ready
+        report,
+        {**released, **writer.changed},
+        context,
+        require_ready=request.require_ready,
+        reading=request.show and dry and not request.wait,
     )
     if request.record:
         result = ending.record(result)
