@@ -9,16 +9,20 @@ from collections.abc import Mapping, Sequence, Set
 from dataclasses import replace
 from typing import Any, Literal
 
+from .._cluster.api_client.api_errors import ApiError
 from .._cluster.api_objects.change_report import count_nodes, report_labels
 from .._json import Obj
 from .._nodes.upgrade_marks import upgrade_rows
 from .._runs.context import RunContext
 from .._times import seconds
 from .desired import Desired
-from .validation import table
+from .validation import node_table, table
 from .validation.loop import Loop
 from .validation.phases import Phase, StatePlan
 from .validation.report import summarize
+
+# So many are said of a node.
+_EVENTS = 10
 
 
 def make_report(
@@ -84,6 +88,24 @@ def complete_report(report: Obj, desired: Desired, context: RunContext, *, wait:
     else:
         name, now, brief = desired.recipe.name, context.clock(), context.check_mode and not wait
         report["table"] = table.render(name, report, now, seconds, brief=brief)
+        if report["nodes_total"] and not desired.nodes and nfd:
+            # No node has the hardware any more: why is no cause of a state.
+            report["table"].insert(1, f"! {nfd}")
+
+
+def table_of_node(
+    node: str, desired: Desired, plans: Sequence[StatePlan], loop: Loop, now: float
+) -> list[str]:
+    """All that is known of one node, with its last events as far as these may be read."""
+    found = [loop.results.get((node, plan.name)) for plan in plans]
+    try:
+        # Those about nodes are there, whoever writes them.
+        events = desired.client.events_about("default", "Node", node)
+    except ApiError:
+        events = []
+    newest = sorted(events, key=node_table.moment_of)[-_EVENTS:]
+    results = [result for result in found if result]
+    return node_table.render(desired.recipe.name, node, results, newest, now, seconds)
 
 
 def _tell_of_run_before(report: Obj, desired: Desired, now: float) -> None:
