@@ -86,17 +86,28 @@ def complete_report(report: Obj, desired: Desired, context: RunContext, *, wait:
     if context.check_mode and wait and not report["ready"] and nodes:
         report.update(table.would_validate(report))
     else:
-        name, now, brief = desired.recipe.name, context.clock(), context.check_mode and not wait
-        report["table"] = table.render(name, report, now, seconds, brief=brief)
-        if report["nodes_total"] and not desired.nodes and nfd:
-            # No node has the hardware any more: why is no cause of a state.
-            report["table"].insert(1, f"! {nfd}")
+        report["table"] = _table(
+            report, desired, context.clock(), brief=context.check_mode and not wait
+        )
 
 
-def table_of_node(
-    node: str, desired: Desired, plans: Sequence[StatePlan], loop: Loop, now: float
-) -> list[str]:
-    """All that is known of one node, with its last events as far as these may be read."""
+def _table(report: Obj, desired: Desired, now: float, *, brief: bool) -> list[str]:
+    """brief: for who asked for no run."""
+    head, *lines = table.render(desired.recipe.name, report, now, seconds, brief=brief)
+    if not report["nodes_total"] or desired.nodes:
+        return [head, *lines]
+    # No node has the hardware any more; why is the cause of no state.
+    nfd = desired.discovery.nfd["message"]
+    return [head, *([f"! {nfd}"] if nfd else []), *lines]
+
+
+def narrow_to_node(
+    report: Obj, node: str, desired: Desired, plans: Sequence[StatePlan], loop: Loop, now: float
+) -> None:
+    """Make the table one of all that is known of a node, if one is named, with its last events as far as
+    these may be read."""
+    if not node:
+        return
     found = [loop.results.get((node, plan.name)) for plan in plans]
     try:
         # Those about nodes are there, whoever writes them.
@@ -105,7 +116,8 @@ def table_of_node(
         events = []
     newest = sorted(events, key=node_table.moment_of)[-_EVENTS:]
     results = [result for result in found if result]
-    return node_table.render(desired.recipe.name, node, results, newest, now, seconds)
+    name = desired.recipe.name
+    report["table"] = node_table.render(name, node, results, newest, now, seconds)
 
 
 def _tell_of_run_before(report: Obj, desired: Desired, now: float) -> None:

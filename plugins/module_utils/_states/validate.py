@@ -29,7 +29,7 @@ from .on_nodes.strays import MembershipRequest
 from .preparation.image_facts import ImageRequest
 from .preparation.prepare import StateChoice, choose, prepare, tell_edited
 from .preparation.recipe_request import RecipeRequest
-from .proof_report import complete_report, make_report, result_of, table_of_node
+from .proof_report import complete_report, make_report, narrow_to_node, result_of
 from .proof_request import ProofRequest
 from .validation.answers import Answers
 from .validation.label_writer import LabelWriter
@@ -121,20 +121,23 @@ def prove(
     reads = _reads(context, request, whole=len(plans) == len(needed))
     _tell_drift(report, ending, drift, reads=reads)
     complete_report(report, desired, context, wait=request.wait)
-    if node:
-        report["table"] = table_of_node(node, desired, plans, loop, context.clock())
+    narrow_to_node(report, node, desired, plans, loop, context.clock())
     result = result_of(
         report,
         {**released, **writer.changed},
         context,
         require_ready=request.require_ready,
-        reading=request.show and dry and not request.wait,
+        reading=reads and request.show,
     )
     if request.record:
         result = ending.record(result)
-    for line in report["table"] if request.show else ():
-        context.notice(line)
+    _show(report["table"] if request.show else (), context)
     return result
+
+
+def _show(lines: Sequence[str], context: RunContext) -> None:
+    for line in lines:
+        context.notice(line)
 
 
 def _reads(context: RunContext, request: ProofRequest, *, whole: bool) -> bool:

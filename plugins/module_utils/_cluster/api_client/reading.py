@@ -7,7 +7,7 @@ discovery walk."""
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar
@@ -223,7 +223,7 @@ class ObjectReader:
         )
         return f"{newest.get('reason')}: {newest.get('message')}" if newest else ""
 
-    def events_about(self, namespace: str, kind: str, name: str, more: str = "") -> list[Obj]:
+    def events_about(self, namespace: str, kind: str, name: str, more: str = "") -> Sequence[Obj]:
         """The events about an object that are still kept. more: a selector of other fields."""
         about = f"involvedObject.kind={kind},involvedObject.name={name}"
         fields = f"{about},{more}" if more else about
