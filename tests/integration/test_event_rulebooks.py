@@ -181,6 +181,7 @@ def test_a_special_resource_that_kubectl_makes_is_enabled(
     cluster: Cluster, rulebook: Rulebook
 ) -> None:
     wait_until(rulebook.at_rest, "all runs have ended", seconds=120)
+    before = rulebook.events("resource_changed")
     record = ("specialresource", "nvidia-gpu")
     live = json.loads(cluster.kubectl("get", *record, "-o", "json"))
     cluster.kubectl("delete", *record)
@@ -189,8 +190,9 @@ def test_a_special_resource_that_kubectl_makes_is_enabled(
     made |= {"metadata": {"name": "nvidia-gpu"}, "spec": spec}
     cluster.kubectl("apply", "-f", "-", stdin=json.dumps(made))
     phase = ("get", *record, "-o", "jsonpath={.status.phase}")
-    wait_until(lambda: cluster.kubectl(*phase) == "ready", "it is ready", seconds=120)
+    wait_until(lambda: cluster.kubectl(*phase) == "ready", "it is ready", seconds=60)
     wait_until(rulebook.at_rest, "all runs have ended", seconds=120)
+    assert rulebook.events("resource_changed") == before + 1
     # Whoever declares it goes on to: what runs have added is no difference.
     assert "unchanged" in cluster.kubectl("apply", "-f", "-", stdin=json.dumps(made))
 

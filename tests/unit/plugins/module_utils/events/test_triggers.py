@@ -84,6 +84,11 @@ def test_what_a_node_needs(node: dict[str, Any], told: dict[str, str]) -> None:
     assert found(**node, taints=(taint,)) == {}
 
 
+def test_no_node_has_left_what_does_not_say_yet_which_nodes_it_has() -> None:
+    made = EnabledRecipe("toy", "toy-a", ())
+    assert triggers.node_triggers(world.node(labels=SEEN), (made,)) == frozenset()
+
+
 def test_a_deleted_node_has_left_only_what_it_had_marks_of() -> None:
     other = EnabledRecipe("other", "other", (parse_selector("card"),))
     left = triggers.triggers_of_deleted(world.node(labels=SEEN), (TOY, other))
