@@ -70,8 +70,8 @@ class EnabledRecipe:
 def node_triggers(node: NodeFacts, recipes: Iterable[EnabledRecipe]) -> frozenset[Trigger]:
     """Of a node that is ready, and whose labels are of the kernel that runs."""
     # Of one without a selector no run has said yet which nodes it has: none has left it.
-    told = (recipe for recipe in recipes if recipe.selector)
-    return frozenset(trigger for recipe in told for trigger in _of_recipe(node, recipe))
+    choosing = (recipe for recipe in recipes if recipe.selector)
+    return frozenset(trigger for recipe in choosing for trigger in _of_recipe(node, recipe))
 
 
 def triggers_of_deleted(node: NodeFacts, recipes: Iterable[EnabledRecipe]) -> frozenset[Trigger]:
