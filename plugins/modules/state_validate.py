@@ -27,6 +27,12 @@ options:
     description: Wait until every state is ready, failed, or past its deadline on every node. Else look once.
     type: bool
     default: true
+  node:
+    description:
+      - Name of a node. The table is about it alone, with what is wrong, what to do, and its last ten events.
+      - All else that is returned is about all nodes, as ever.
+    type: str
+    version_added: 0.1.0
   allow_empty:
     description: Take our labels off nodes without the hardware even where no node has it any more.
     type: bool

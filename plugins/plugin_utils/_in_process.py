@@ -41,6 +41,7 @@ from ..module_utils._interface.public_variables import (
     refuse_unknown,
     refuse_wrong,
 )
+from ..module_utils._interface.role_variables import refuse_misspelt
 from ..module_utils._interface.run_id import introduction, make_run_id
 from ..module_utils._runs.context import RunContext
 from ..module_utils._runs.task import Task
@@ -169,6 +170,7 @@ class InProcessAction(ActionBase):  # type: ignore[misc]
     def _variables(self, task_vars: Mapping[str, Any]) -> dict[str, Any]:
         """The collection's public variables, by full name, as far as their values are known by now."""
         refuse_unknown(task_vars)
+        refuse_misspelt(task_vars)
         found = {}
         for name in task_vars:
             if name.startswith(PREFIX):

@@ -194,7 +194,7 @@ def a_new_base_image_gives_a_new_image_and_restarts_nothing(kmod: Kmod) -> None:
     assert before[ODD] != image
     assert kmod.drivers() == {**before, ODD: image}
     assert kmod.driver_pod("odd-1") == driver
-    assert "~ 1 nodes run the driver version before, until the playbook upgrade" in said(kmod)
+    assert "~ 1 node runs the driver version before, until the playbook upgrade" in said(kmod)
 
 
 def the_build_of_a_killed_run_that_ended_meanwhile_is_found_and_cleared_away(

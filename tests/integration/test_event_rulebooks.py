@@ -177,6 +177,26 @@ def test_a_node_that_boots_another_kernel_ends_ready_again(
     assert rulebook.events("kernel_changed") == before + 1
 
 
+def test_a_special_resource_that_kubectl_makes_is_enabled(
+    cluster: Cluster, rulebook: Rulebook
+) -> None:
+    wait_until(rulebook.at_rest, "all runs have ended", seconds=120)
+    before = rulebook.events("resource_changed")
+    record = ("specialresource", "nvidia-gpu")
+    live = json.loads(cluster.kubectl("get", *record, "-o", "json"))
+    cluster.kubectl("delete", *record)
+    spec = {name: live["spec"][name] for name in ("recipe", "namespace", "options")}
+    made = {key: live[key] for key in ("apiVersion", "kind")}
+    made |= {"metadata": {"name": "nvidia-gpu"}, "spec": spec}
+    cluster.kubectl("apply", "-f", "-", stdin=json.dumps(made))
+    phase = ("get", *record, "-o", "jsonpath={.status.phase}")
+    wait_until(lambda: cluster.kubectl(*phase) == "ready", "it is ready", seconds=60)
+    wait_until(rulebook.at_rest, "all runs have ended", seconds=120)
+    assert rulebook.events("resource_changed") == before + 1
+    # Whoever declares it goes on to: what runs have added is no difference.
+    assert "unchanged" in cluster.kubectl("apply", "-f", "-", stdin=json.dumps(made))
+
+
 @pytest.mark.usefixtures("rulebook")
 def test_an_rmd_workload_starts_a_run_that_judges_it(cluster: Cluster) -> None:
     names = {"apiVersion": "intel.com/v1alpha1", "kind": "RmdWorkload"}

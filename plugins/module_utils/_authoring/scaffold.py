@@ -1,14 +1,15 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The files that a new recipe begins with: driver, device plugin and monitoring, each with its
-proofs. Pure."""
+"""The files that a new recipe begins with: driver, device plugin, a pod that uses a device, and
+monitoring, each with its proofs; a README. Pure."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
 _RECIPE = """\
+# yaml-language-server: $schema=@SCHEMA@
 ---
 apiVersion: hardware-enablement.io/v1
 name: @NAME@
@@ -33,6 +34,10 @@ options:
     type: str
     default: registry.example.com/@NAME@/device-plugin:1.0
     description: Image (tag or digest) of the device plugin.
+  validation_image:
+    type: str
+    default: registry.example.com/@NAME@/sample:1.0
+    description: Image (tag or digest) of a program that uses a device, and ends with 0 where it could.
   exporter_enabled:
     type: bool
     default: true
@@ -63,6 +68,14 @@ states:
     validate:
       - rollout: {}
       - allocatable: {resource: "@RESOURCE@", at_least: 1}
+
+  device_plugin_validation:
+    role: state_device_plugin_validation
+    description: A pod that asks for one device proves that what is advertised can be used
+    requires: [device_plugin]
+    timeout: 300
+    validate:
+      - workload: {pod: validation/device-plugin.yaml.j2, resource: "@RESOURCE@", sampling: all}
 
   monitoring:
     role: state_monitoring
@@ -140,11 +153,58 @@ spec:
           ports: [{name: metrics, containerPort: 9100}]
 """
 
+_VALIDATION = """\
+# Its device is added to this; its end is the verdict, and its last line is what a person reads of a failure.
+apiVersion: v1
+kind: Pod
+metadata:
+  labels: {app: @NAME@-validator}
+spec:
+  restartPolicy: Never
+  automountServiceAccountToken: false
+  containers:
+    - name: use
+      image: {{ options.validation_image | to_json }}
+      securityContext:
+        allowPrivilegeEscalation: false
+        capabilities: {drop: [ALL]}
+"""
+
+_README = """\
+# @NAME@
+
+What this hardware is, which versions of it are served, and what has to be on the nodes before.
+
+| state | what it deploys | what proves it |
+|---|---|---|
+| `driver` | the kernel module, for each kernel | its pods run |
+| `device_plugin` | what offers `@RESOURCE@` | each node offers one or more |
+| `device_plugin_validation` | nothing that stays | a pod that asks for one ends with 0 |
+| `monitoring` | the exporter of metrics | its pods run |
+
+To check it without a cluster, then to enable it:
+
+```shell
+ansible-playbook hardware.enablement.recipe_check -e hardware_enablement_recipe=@NAME@ \\
+  -e hardware_enablement_recipe_dir=FOLDER
+ansible-playbook hardware.enablement.enable -e hardware_enablement_recipe=@NAME@ \\
+  -e hardware_enablement_recipe_dir=FOLDER
+```
+"""
+
+# Where the schema is published with the collection's sources.
+_SCHEMA = (
+    "https://raw.githubusercontent.com/hardware-enablement/hardware.enablement/main/docs/recipes"
+    "/recipe.schema.json"
+)
+
 _FILES = {
+    "README.md": _README,
     "recipe.yml": _RECIPE,
     "driver/namespace.yaml.j2": _NAMESPACE,
     "driver/daemonset.yaml.j2": _DRIVER,
     "device_plugin/daemonset.yaml.j2": _PLUGIN,
+    "validation/device-plugin.yaml.j2": _VALIDATION,
     "monitoring/daemonset.yaml.j2": _EXPORTER,
 }
 
@@ -154,6 +214,7 @@ def scaffold(name: str, label: str, resource: str) -> Mapping[str, str]:
     without a value."""
     key, _equals, value = label.partition("=")
     words = {"@NAME@": name, "@RESOURCE@": resource, "@LABEL@": key, "@VALUE@": value or "true"}
+    words["@SCHEMA@"] = _SCHEMA
     return {path: _filled_in(text, words) for path, text in _FILES.items()}
 
 

@@ -25,7 +25,7 @@ MEANINGS = {
     GATE_DEGRADED: "a run found a state broken that was proven before",
     RESTART_PENDING: "pods of a state run the version before, until somebody restarts them",
     NODE_READY: "all states of a recipe are proven on a node, which they were not before",
-    RESOURCE_CHANGED: "the spec of a SpecialResource was changed by somebody else than a run",
+    RESOURCE_CHANGED: "a SpecialResource was made, or its spec changed, by somebody else than a run",
     **{each.event: each.meaning for product in PRODUCTS for each in product.watched},
 }
 # What asks for no run: a source that starts does not tell it of what is so already.

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from .._cluster.api_objects.labels import KERNEL, fact_label
+from .._cluster.api_objects.labels import APPLYSET_ID_LABEL, KERNEL, fact_label
 from .._nodes.facts import NodeFacts
 from .._nodes.selectors import LabelSet, matches, parse_selector
 from .._nodes.taint_ownership import CONTROLLER_TAINTS, transition_of, without_own
@@ -69,7 +69,9 @@ class EnabledRecipe:
 
 def node_triggers(node: NodeFacts, recipes: Iterable[EnabledRecipe]) -> frozenset[Trigger]:
     """Of a node that is ready, and whose labels are of the kernel that runs."""
-    return frozenset(trigger for recipe in recipes for trigger in _of_recipe(node, recipe))
+    # Of one without a selector no run has said yet which nodes it has: none has left it.
+    choosing = (recipe for recipe in recipes if recipe.selector)
+    return frozenset(trigger for recipe in choosing for trigger in _of_recipe(node, recipe))
 
 
 def triggers_of_deleted(node: NodeFacts, recipes: Iterable[EnabledRecipe]) -> frozenset[Trigger]:
@@ -82,11 +84,15 @@ def triggers_of_deleted(node: NodeFacts, recipes: Iterable[EnabledRecipe]) -> fr
 
 
 def record_triggers(recipe: EnabledRecipe, record: Mapping[str, Any]) -> frozenset[Trigger]:
-    """Of a SpecialResource: its spec is not the one that the last run had."""
-    generation = record["metadata"].get("generation")
+    """Of a SpecialResource: its spec is not the one that the last run had, or somebody else than a run
+    has made it and no run has seen it yet."""
+    metadata = record["metadata"]
+    generation = metadata.get("generation")
     observed = (record.get("status") or {}).get("observedGeneration")
-    # Without it the first run is still on its way.
-    if observed is None or observed == generation:
+    if observed == generation:
+        return frozenset()
+    # A run that makes a record labels it, and says what it has seen when it ends.
+    if observed is None and APPLYSET_ID_LABEL in (metadata.get("labels") or {}):
         return frozenset()
     return frozenset((recipe.trigger(event_types.RESOURCE_CHANGED, "", str(generation)),))
 

@@ -161,6 +161,7 @@ STATE_VALIDATE: Spec = {
     "images": {"type": "dict"},
     "driver_images": {"type": "list", "elements": "dict"},
     "wait": {"type": "bool", "default": True},
+    "node": {"type": "str"},
     **PROVING,
     "allow_empty": {"type": "bool", "default": False},
 }

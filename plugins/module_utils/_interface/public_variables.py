@@ -95,6 +95,7 @@ VARIABLES: Mapping[str, Mapping[str, Any]] = {
     "delete_crd": arguments.SPECIAL_RESOURCE["delete_crd"],
     "delete_definitions": arguments.SPECIAL_RESOURCE["delete_definitions"],
     "delete_others": arguments.SPECIAL_RESOURCE["delete_others"],
+    "node": arguments.STATE_VALIDATE["node"],
     "status_file": _TEXT,
     "fleet_file": _TEXT,
     "strategy": _TEXT,

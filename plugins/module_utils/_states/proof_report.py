@@ -9,16 +9,20 @@ from collections.abc import Mapping, Sequence, Set
 from dataclasses import replace
 from typing import Any, Literal
 
+from .._cluster.api_client.api_errors import ApiError
 from .._cluster.api_objects.change_report import count_nodes, report_labels
 from .._json import Obj
 from .._nodes.upgrade_marks import upgrade_rows
 from .._runs.context import RunContext
 from .._times import seconds
 from .desired import Desired
-from .validation import table
+from .validation import node_table, table
 from .validation.loop import Loop
 from .validation.phases import Phase, StatePlan
 from .validation.report import summarize
+
+# So many are said of a node.
+_EVENTS = 10
 
 
 def make_report(
@@ -82,7 +86,38 @@ def complete_report(report: Obj, desired: Desired, context: RunContext, *, wait:
     if context.check_mode and wait and not report["ready"] and nodes:
         report.update(table.would_validate(report))
     else:
-        report["table"] = table.render(desired.recipe.name, report, context.clock(), seconds)
+        report["table"] = _table(
+            report, desired, context.clock(), brief=context.check_mode and not wait
+        )
+
+
+def _table(report: Obj, desired: Desired, now: float, *, brief: bool) -> list[str]:
+    """brief: for who asked for no run."""
+    head, *lines = table.render(desired.recipe.name, report, now, seconds, brief=brief)
+    if not report["nodes_total"] or desired.nodes:
+        return [head, *lines]
+    # No node has the hardware any more; why is the cause of no state.
+    nfd = desired.discovery.nfd["message"]
+    return [head, *([f"! {nfd}"] if nfd else []), *lines]
+
+
+def narrow_to_node(
+    report: Obj, node: str, desired: Desired, plans: Sequence[StatePlan], loop: Loop, now: float
+) -> None:
+    """Make the table one of all that is known of a node, if one is named, with its last events as far as
+    these may be read."""
+    if not node:
+        return
+    found = [loop.results.get((node, plan.name)) for plan in plans]
+    try:
+        # Those about nodes are there, whoever writes them.
+        events = desired.client.events_about("default", "Node", node)
+    except ApiError:
+        events = []
+    newest = sorted(events, key=node_table.moment_of)[-_EVENTS:]
+    results = [result for result in found if result]
+    name = desired.recipe.name
+    report["table"] = node_table.render(name, node, results, newest, now, seconds)
 
 
 def _tell_of_run_before(report: Obj, desired: Desired, now: float) -> None:
@@ -98,11 +133,13 @@ def result_of(
     context: RunContext,
     *,
     require_ready: bool,
+    reading: bool = False,
 ) -> Obj:
+    """reading: somebody merely looks how it stands, and asks for no change."""
     result: Obj = {"changed": bool(patches), **report}
     if context.diff:
         result["diff"] = []
-    if patches:
+    if patches and not reading:
         done = "would change" if context.check_mode else "changed"
         text = f"{done} our labels and annotations of {count_nodes(patches)}"
         details = report_labels(patches) if context.diff else []

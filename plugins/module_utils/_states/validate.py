@@ -29,7 +29,7 @@ from .on_nodes.strays import MembershipRequest
 from .preparation.image_facts import ImageRequest
 from .preparation.prepare import StateChoice, choose, prepare, tell_edited
 from .preparation.recipe_request import RecipeRequest
-from .proof_report import complete_report, make_report, result_of
+from .proof_report import complete_report, make_report, narrow_to_node, result_of
 from .proof_request import ProofRequest
 from .validation.answers import Answers
 from .validation.label_writer import LabelWriter
@@ -53,6 +53,7 @@ class StateValidateRequest:
     membership: MembershipRequest
     images: ImageRequest
     proving: ProofRequest
+    node: Optional[str] = None
 
 
 def run(request: StateValidateRequest, context: RunContext) -> Obj:
@@ -66,7 +67,7 @@ def run(request: StateValidateRequest, context: RunContext) -> Obj:
     chosen = choose(prepared.recipe, request.choice.states, request.choice.role)
     desired = Desired(client, prepared, request.membership, request.images, context.clock)
     guard = Guard(client, prepared.recipe.name, context)
-    return prove(desired, chosen, request.proving, context, guard)
+    return prove(desired, chosen, request.proving, context, guard, node=request.node or "")
 
 
 def prove(
@@ -79,9 +80,11 @@ def prove(
     later: LaterChanges | None = None,
     hook: ChangeHook | None = None,
     drift: Sequence[Obj] = (),
+    node: str = "",
 ) -> Obj:
     """Walk the nodes until all that can be told of the chosen states is; make what had to wait for
-    that meanwhile, or do what a hook does. drift: what the run has put back before."""
+    that meanwhile, or do what a hook does. drift: what the run has put back before. node: what the
+    table is about, if not all of them."""
     names = {state.name for state in chosen}
     staged = {stage.state for stage in (later.left if later else ())}
     # All states are planned, since a chosen one may require others; only the chosen ones are
@@ -118,14 +121,23 @@ def prove(
     reads = _reads(context, request, whole=len(plans) == len(needed))
     _tell_drift(report, ending, drift, reads=reads)
     complete_report(report, desired, context, wait=request.wait)
+    narrow_to_node(report, node, desired, plans, loop, context.clock())
     result = result_of(
-        report, {**released, **writer.changed}, context, require_ready=request.require_ready
+        report,
+        {**released, **writer.changed},
+        context,
+        require_ready=request.require_ready,
+        reading=reads and request.show,
     )
     if request.record:
         result = ending.record(result)
-    for line in report["table"] if request.show else ():
-        context.notice(line)
+    _show(report["table"] if request.show else (), context)
     return result
+
+
+def _show(lines: Sequence[str], context: RunContext) -> None:
+    for line in lines:
+        context.notice(line)
 
 
 def _reads(context: RunContext, request: ProofRequest, *, whole: bool) -> bool:

@@ -160,21 +160,87 @@ def of_roles() -> set[str]:
     return {name for spec in specs for name in spec.get("options", {})}
 
 
-def test_job_templates_name_what_exists() -> None:
+# What awx.awx.job_template takes, as far as it is used here, and the fields of a survey's questions (AWX's API).
+TEMPLATE_ARGUMENTS = {
+    *("name", "description", "organization", "job_type", "project", "playbook", "inventory"),
+    *("credentials", "execution_environment", "extra_vars", "survey_enabled", "survey_spec"),
+    *(
+        f"ask_{what}_on_launch"
+        for what in (
+            "diff_mode",
+            "job_type",
+            "limit",
+            "skip_tags",
+            "tags",
+            "variables",
+            "verbosity",
+        )
+    ),
+}
+QUESTION_FIELDS = {
+    *("question_name", "question_description", "variable", "type", "choices", "default"),
+    *("required", "min", "max"),
+}
+QUESTION_TYPES = {"text", "textarea", "password", "integer", "float", "multiplechoice"}
+# Their result is a file beside them, which goes with the job.
+WITHOUT_TEMPLATE = {"import_kmm", "recipe_new", "rights"}
+
+
+def job_templates() -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
+    """The file, and its templates by name."""
     data: dict[str, Any] = yaml.safe_load((ADMIN / "awx-job-templates.yml").read_text())
-    templates = {template["name"]: template for template in data["controller_templates"]}
+    return data, {template["name"]: template for template in data["controller_templates"]}
+
+
+def questions(template: dict[str, Any]) -> list[dict[str, Any]]:
+    """What the survey of a template asks."""
+    found: list[dict[str, Any]] = template.get("survey_spec", {}).get("spec", [])
+    assert bool(found) == bool(template.get("survey_enabled"))
+    return found
+
+
+def test_job_templates_name_what_exists() -> None:
+    data, templates = job_templates()
+    assert len(templates) == len(data["controller_templates"])
     projects = {project["name"] for project in data["controller_projects"]}
-    recipe = yaml.safe_load((REPO / "recipes" / "nvidia-gpu" / "recipe.yml").read_text())
     for template in templates.values():
         assert (REPO / template["playbook"]).is_file()
         assert template["project"] in projects
-        variables = template.get("extra_vars", {})
-        asked = {
-            question["variable"] for question in template.get("survey_spec", {}).get("spec", [])
-        }
-        assert {*variables, *asked} <= used() | of_roles()
-        options = variables.get("hardware_enablement_options", {})
-        assert set(options) <= {*recipe["options"], *STANDARD_OPTIONS}
+        variables = {each["variable"] for each in questions(template)}
+        assert {*template.get("extra_vars", {}), *variables} <= used() | of_roles()
     assert {
         schedule["unified_job_template"] for schedule in data["controller_schedules"]
     } <= templates.keys()
+
+
+def test_every_playbook_has_a_job_template_that_takes_what_events_hand_over() -> None:
+    _data, templates = job_templates()
+    files = {path.stem for path in (REPO / "playbooks").glob("*.yml")}
+    assert {Path(each["playbook"]).stem for each in templates.values()} == files - WITHOUT_TEMPLATE
+    for template in templates.values():
+        # Variables and limit that are given at a launch are dropped where a template does not ask.
+        assert template["ask_variables_on_launch"]
+        assert template["ask_limit_on_launch"]
+    (named,) = re.findall(r"run_job_template:\n  name: (.*)", (ADMIN / "events.md").read_text())
+    assert templates[named]["playbook"] == "playbooks/enable.yml"
+
+
+def test_job_templates_are_what_awx_takes() -> None:
+    recipes = sorted(path.parent.name for path in REPO.glob("recipes/*/recipe.yml"))
+    for template in job_templates()[1].values():
+        assert template.keys() <= TEMPLATE_ARGUMENTS
+        for asked in questions(template):
+            assert {"question_name", "variable", "type", "required"} <= asked.keys()
+            assert asked.keys() <= QUESTION_FIELDS
+            assert asked["type"] in QUESTION_TYPES
+            assert asked.get("default") in (None, *asked.get("choices", [asked.get("default")]))
+            if asked["variable"] == "hardware_enablement_recipe" and "choices" in asked:
+                assert asked["choices"] == recipes
+
+
+def test_no_job_template_gives_options() -> None:
+    """Given options are all that hold: those of a schedule would undo a colleague's."""
+    for template in job_templates()[1].values():
+        variables = {each["variable"] for each in questions(template)}
+        given = {*template.get("extra_vars", {}), *variables}
+        assert not {name for name in given if name.endswith(("_options", "_pools"))}

@@ -123,6 +123,21 @@ def small(
     return checked(tmp_path)
 
 
+def test_a_proof_of_a_resource_that_is_none_of_the_recipes(tmp_path: Path) -> None:
+    state = {"role": "state", "assets": ["all/*.j2"]}
+    resources = ["example.com/card", "example.com/part-*"]
+    proven = ["example.com/card", "example.com/part-1", "example.com/*", "example.com/crad"]
+    state["validate"] = [{"allocatable": {"resource": name}} for name in proven]
+    given = {"states": {"plugin": state}, "resources": resources}
+    template = "{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}"
+    (said,) = small(tmp_path, template, given).warnings
+    assert said.message == (
+        "example.com/crad is proven here and is none of the recipe's resources, did you mean example.com/card?"
+    )
+    depends = {**given, "depends": ["nfd"]}
+    assert small(tmp_path, template, depends).warnings == []
+
+
 def test_every_mistake_is_found_in_one_go() -> None:
     found = {
         (finding.file, finding.line): finding.message

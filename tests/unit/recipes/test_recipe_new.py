@@ -40,13 +40,17 @@ def test_the_scaffold_is_short_and_has_no_mistake(tmp_path: Path) -> None:
     result = new_core.TASK.run(params(tmp_path), RunContext())
     bundle = read_bundle(tmp_path / "acme-fpga")
     assert sorted(bundle) == result["files"]
-    assert sum(len(text.splitlines()) for text in bundle.values()) < 150
+    assert sum(len(text.splitlines()) for text in bundle.values()) < 230
     checked = check(bundle, "acme-fpga", {}, read_api_types())
     assert [str(finding) for finding in (*checked.errors, *checked.warnings)] == []
     assert checked.unsampled == []
     rules = YamlLintConfig(file=str(REPO / ".yamllint"))
     assert list(linter.run(bundle["recipe.yml"], rules)) == []
     assert checked.recipe is not None
+    assert "# yaml-language-server: $schema=https://" in bundle["recipe.yml"].splitlines()[0]
+    assert "acme.example/fpga" in bundle["README.md"]
+    (used,) = checked.recipe.states["device_plugin_validation"].validate
+    assert (used.kind, used.spec["resource"]) == ("workload", "acme.example/fpga")
     assert checked.recipe.selector == (
         {"feature.node.kubernetes.io/pci-1200_10ee.present": "true"},
     )

@@ -7,7 +7,7 @@ discovery walk."""
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar
@@ -226,14 +226,19 @@ class ObjectReader:
     def newest_warning(self, namespace: str, kind: str, name: str) -> str:
         """What the cluster has complained of about an object last ("FailedMount: ..."), "" for
         nothing."""
-        fields = f"involvedObject.kind={kind},involvedObject.name={name},type=Warning"
-        events = self.list(self.kind("v1", "Event"), namespace=namespace, fields=fields).items
+        events = self.events_about(namespace, kind, name, "type=Warning")
         newest = max(
             events,
             key=lambda event: str(event.get("lastTimestamp") or event.get("eventTime")),
             default=None,
         )
         return f"{newest.get('reason')}: {newest.get('message')}" if newest else ""
+
+    def events_about(self, namespace: str, kind: str, name: str, more: str = "") -> Sequence[Obj]:
+        """The events about an object that are still kept. more: a selector of other fields."""
+        about = f"involvedObject.kind={kind},involvedObject.name={name}"
+        fields = f"{about},{more}" if more else about
+        return self.list(self.kind("v1", "Event"), namespace=namespace, fields=fields).items
 
     def build_log(self, kind: Kind, name: str, namespace: str, *, tail: int = 20) -> str:
         """The last lines of an OpenShift Build's log."""

@@ -12,10 +12,12 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 from typing import Any
 
 from ..._errors import InvalidInput
-from ..._schema.problems import InputProblems
+from ..._schema.problems import InputProblems, suggest
+from ..._schema.shapes import is_template
 from ..device_access import device_access
 from ..loading.instances import as_instance, default_namespace
 from ..loading.load import load
@@ -100,6 +102,7 @@ def check(
     trials.report_template_errors()
     if recipe.format is None:
         _add_unused(recipe, own_files(bundle), uses, lines, findings)
+        _add_unlisted(recipe, lines, findings)
     else:
         for path, line, text in recipe.format.warnings:
             findings.add(path, line, text, severity=WARNING)
@@ -131,6 +134,29 @@ def _add_unused(
             f"nothing reads option {name}",
             severity=WARNING,
         )
+
+
+def _add_unlisted(recipe: Recipe, lines: Lines, findings: Findings) -> None:
+    """Proofs of devices that the recipe does not say to serve: what holds these is not looked for, and
+    who else serves them is no rival. Of a recipe that depends on others, they may be theirs."""
+    if recipe.depends:
+        return
+    for state in recipe.states.values():
+        for index, proof in enumerate(state.validate):
+            name = proof.spec.get("resource")
+            if not isinstance(name, str) or is_template(name) or _is_listed(name, recipe.resources):
+                continue
+            findings.add(
+                RECIPE_FILE,
+                lines.get(("states", state.name, "validate", index), 0),
+                f"{name} is proven here and is none of the recipe's resources{suggest(name, recipe.resources)}",
+                severity=WARNING,
+            )
+
+
+def _is_listed(name: str, resources: Sequence[str]) -> bool:
+    """Either may have * in it."""
+    return any(fnmatchcase(name, each) or fnmatchcase(each, name) for each in resources)
 
 
 def _try_device_access(

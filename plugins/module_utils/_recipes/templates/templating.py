@@ -187,7 +187,8 @@ def _place(error: Exception, name: str, files: Mapping[str, str]) -> tuple[str, 
     """File and line of an error: where a syntax error is, else the innermost line of a template in
     the traceback. Of what a macro of the collection refuses, the line that calls it."""
     if isinstance(error, jinja2.TemplateSyntaxError):
-        return error.filename or error.name or name, error.lineno
+        file = error.filename or error.name or name
+        return file, _opened(files.get(file, ""), error)
     file, line, trace = name, None, error.__traceback__
     while trace is not None:
         found = trace.tb_frame.f_code.co_filename
@@ -195,6 +196,17 @@ def _place(error: Exception, name: str, files: Mapping[str, str]) -> tuple[str, 
             file, line = found, trace.tb_lineno
         trace = trace.tb_next
     return file, line
+
+
+def _opened(text: str, error: Any) -> int:
+    """The line of a syntax error; where an expression has no end, the one that it begins on, since the
+    parser finds that out wherever it stops making sense."""
+    line = int(error.lineno)
+    if "end of print statement" not in (error.message or ""):
+        return line
+    before = "".join(text.splitlines(keepends=True)[:line])
+    begin = before.rfind("{{")
+    return before.count("\n", 0, begin) + 1 if begin >= 0 else line
 
 
 @dataclass(frozen=True)

@@ -38,7 +38,7 @@ def layout(tally: Tally, title: str, started: float, now: float, height: int) ->
     lines = [f"{title} {max(now - started, 0):.0f} s"]
     width = max((len(state) for state in tally.counts), default=0)
     states = [
-        f"  {state:<{width}}  {_bar(ready, total)}  {ready}/{total}"
+        f"  {state:<{width}}  {_bar(ready, total)}  {ready}/{total}{_wrong(tally, state)}"
         for state, (ready, total) in tally.counts.items()
     ]
     room = max(height - len(lines), 2)
@@ -55,6 +55,16 @@ def _causes(tally: Tally, now: float) -> list[str]:
         f"  {'!' if cause.phase else '~'} {cause.text()}, {duration(max(now - cause.since, 0))}: {cause.message}"
         for cause in sorted(tally.causes.values(), key=lambda cause: not cause.phase)
     ]
+
+
+def _wrong(tally: Tally, state: str) -> str:
+    """On how many nodes a state will not become ready by itself, by phase."""
+    wrong: dict[str, set[str]] = {}
+    for cause in tally.causes.values():
+        if cause.state == state and cause.phase:
+            wrong.setdefault(cause.phase, set()).update(cause.nodes)
+    said = ", ".join(f"{len(nodes)} {phase}" for phase, nodes in sorted(wrong.items()))
+    return f"  {said}" if said else ""
 
 
 def _fitting(lines: Sequence[str], room: int, what: str) -> list[str]:

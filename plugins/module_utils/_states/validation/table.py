@@ -23,15 +23,33 @@ Seconds = Callable[[str], Optional[float]]
 Age = Callable[[str], float]
 
 
-def render(recipe: str, report: Mapping[str, Any], now: float, seconds: Seconds) -> list[str]:
-    """The lines. seconds turns an API timestamp into seconds since the epoch."""
-    states = [row for state in report["states"] for row in _state_rows(state)]
-    nobody = [] if report["nodes_total"] else [f"! {report['message']}"]
-    age = _ages(now, seconds)
+def render(
+    recipe: str, report: Mapping[str, Any], now: float, seconds: Seconds, *, brief: bool = False
+) -> list[str]:
+    """The lines. seconds turns an API timestamp into seconds since the epoch. brief, for who merely
+    looks: what is wrong comes first, and states that are ready share a line."""
+    head, said = _head(recipe, report), _sentences(report, _ages(now, seconds))
+    return [head, *said, *_brief(report)] if brief else [head, *_rows(report["states"]), *said]
 
+
+def _rows(states: Sequence[Mapping[str, Any]]) -> list[str]:
+    rows = [row for state in states for row in _state_rows(state)]
+    return aligned([("STATE", "GROUP", "NODES", "PHASE", "REASON"), *rows])
+
+
+def _brief(report: Mapping[str, Any]) -> list[str]:
+    others = [state for state in report["states"] if state["phase"] != "ready"]
+    names = [state["name"] for state in report["states"] if state["phase"] == "ready"]
     return [
-        _head(recipe, report),
-        *aligned([("STATE", "GROUP", "NODES", "PHASE", "REASON"), *states]),
+        *(_rows(others) if others else []),
+        *([f"  ready: {', '.join(names)}"] if names else []),
+    ]
+
+
+def _sentences(report: Mapping[str, Any], age: Age) -> list[str]:
+    """What is wrong, and what else a person should know."""
+    nobody = [] if report["nodes_total"] else [f"! {report['message']}"]
+    return [
         *nobody,
         *_causes(report["causes"], age),
         *_restarts(report["restarts_pending"]),
@@ -82,9 +100,9 @@ def _causes(causes: Sequence[Mapping[str, Any]], age: Age) -> list[str]:
 def _restarts(nodes: Sequence[str]) -> list[str]:
     if not nodes:
         return []
-    names, count = ", ".join(nodes[:NAMED]), len(nodes)
+    count = f"{len(nodes)} nodes run" if len(nodes) > 1 else "1 node runs"
     return [
-        f"~ {count} nodes run the driver version before, until the playbook upgrade exchanges it: {names}"
+        f"~ {count} the driver version before, until the playbook upgrade exchanges it: {_first(nodes)}"
     ]
 
 
@@ -149,8 +167,13 @@ def _upgrades(rows: Sequence[Mapping[str, str]], age: Age) -> list[str]:
 
 def departure(names: Sequence[str]) -> str:
     """The nodes that left, in words: "left during the run: a, b, c and 2 more"."""
+    return f"left during the run: {_first(names)}"
+
+
+def _first(names: Sequence[str]) -> str:
+    """The first names, and how many others there are."""
     more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
-    return f"left during the run: {', '.join(names[:NAMED])}{more}"
+    return f"{', '.join(names[:NAMED])}{more}"
 
 
 def sight_before(cause: Mapping[str, Any], now: float, seconds: Seconds) -> str:

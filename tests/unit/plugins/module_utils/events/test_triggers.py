@@ -13,6 +13,9 @@ import pytest
 from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_objects.kinds import (
     Kind,
 )
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_objects.labels import (
+    APPLYSET_ID_LABEL,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils._events import triggers
 from ansible_collections.hardware.enablement.plugins.module_utils._events.triggers import (
     EnabledRecipe,
@@ -81,6 +84,11 @@ def test_what_a_node_needs(node: dict[str, Any], told: dict[str, str]) -> None:
     assert found(**node, taints=(taint,)) == {}
 
 
+def test_no_node_has_left_what_does_not_say_yet_which_nodes_it_has() -> None:
+    made = EnabledRecipe("toy", "toy-a", ())
+    assert triggers.node_triggers(world.node(labels=SEEN), (made,)) == frozenset()
+
+
 def test_a_deleted_node_has_left_only_what_it_had_marks_of() -> None:
     other = EnabledRecipe("other", "other", (parse_selector("card"),))
     left = triggers.triggers_of_deleted(world.node(labels=SEEN), (TOY, other))
@@ -106,11 +114,20 @@ def test_a_record_that_cannot_be_trusted_is_none(spec: dict[str, Any]) -> None:
     assert EnabledRecipe.from_record(record(**spec)) is None
 
 
-@pytest.mark.parametrize(("status", "told"), [({}, 0), ({"observedGeneration": 2}, 0)])
-def test_a_record_whose_spec_a_run_has_seen_or_is_about_to(
-    status: dict[str, int], told: int
-) -> None:
-    assert len(triggers.record_triggers(TOY, {**record(), "status": status})) == told
+def test_a_record_whose_spec_a_run_has_seen_or_is_about_to() -> None:
+    seen = {**record(), "status": {"observedGeneration": 2}}
+    assert not triggers.record_triggers(TOY, seen)
+    ours = record()
+    ours["metadata"]["labels"] = {APPLYSET_ID_LABEL: "applyset-1"}
+    assert not triggers.record_triggers(TOY, ours)
+
+
+@pytest.mark.parametrize("labels", [None, {}, {"app.kubernetes.io/instance": "gpus"}])
+def test_a_record_that_kubectl_or_a_gitops_tool_has_made(labels: dict[str, str] | None) -> None:
+    made = record()
+    made["metadata"] |= {"generation": 1, "labels": labels}
+    (told,) = triggers.record_triggers(TOY, made)
+    assert (told.type, told.instance, told.cause) == ("resource_changed", "toy-a", "1")
 
 
 def test_a_changed_record() -> None:

@@ -244,3 +244,17 @@ def test_two_recipes_with_the_same_paths_do_not_meet() -> None:
     one, two = (Templates({"a": "{% include 'b' %}", "b": text}, "toy") for text in ("one", "two"))
 
     assert (one.render("a", {}), two.render("a", {}), one.render("a", {})) == ("one", "two", "one")
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("a: 1\nb: {{ options.word\nc: 2\nd: 3\n", 2),
+        ("a: 1\nb: {{ options.word\nc\nd: {{ options.flag }}\n", 2),
+        ("a: {{ options.word }}\nb: {{ options.word", 2),
+        ("a: {{ options.word }}\nb: {{ options.word word }}", 2),
+        ("a: 1\n{% if options.flag %}\nb: 2\n", 3),
+    ],
+)
+def test_an_expression_without_an_end_is_found_where_it_begins(text: str, line: int) -> None:
+    assert f"line {line}" in refusal(text)

@@ -66,10 +66,11 @@ def record(cluster: ScriptedCluster) -> Obj:
     return cluster.objects["specialresources"]["toy"]
 
 
-def look(fake: FakeServer) -> Obj:
+def look(fake: FakeServer, **given: Any) -> Obj:
     """What status finds."""
     context = RunContext(check_mode=True, clock=lambda: world.NOW)
-    return runs.run(validate.TASK, STATE_VALIDATE, fake, context, wait=False, require_ready=False)
+    given |= {"wait": False, "require_ready": False}
+    return runs.run(validate.TASK, STATE_VALIDATE, fake, context, **given)
 
 
 def drift(fake: FakeServer) -> dict[str, str]:
@@ -132,6 +133,18 @@ def test_who_looks_learns_what_others_have_done_and_writes_nothing(
     happening(cluster)
     assert drift(fake) == found
     assert [text for text in look(fake)["table"] if "ConfigMap" in text] == [line] * bool(line)
+    assert cluster.writes == []
+
+
+def test_who_looks_at_one_node_learns_of_it_alone(
+    fake: FakeServer, cluster: ScriptedCluster
+) -> None:
+    (name,) = list(cluster.objects["nodes"])[:1]
+    found = look(fake, node=name)
+    assert found["table"][0].startswith(f"toy: node {name}, ")
+    assert found["table"][1].startswith("! driver")
+    assert ["STATE", "PHASE", "FOR", "REASON"] in [line.split() for line in found["table"]]
+    assert look(fake, node="n-9")["table"] == ["toy: node n-9 is none of its nodes"]
     assert cluster.writes == []
 
 

@@ -200,6 +200,18 @@ def test_a_terminal_that_got_narrower_has_wrapped_what_was_drawn() -> None:
     assert tube.written[1].startswith("\x1b[5A\x1b[J")
 
 
+def test_a_state_says_on_how_many_nodes_it_will_not_become_ready_by_itself() -> None:
+    results = nodes(3)
+    broken = Result("driver", Phase.DEGRADED, "Crash", "x", since=NOW, final=True)
+    results["n1", "driver"] = results["n2", "driver"] = broken
+    results["n2", "driver"] = replace(broken, phase=Phase.FAILED, reason="ImagePullBackOff")
+    _title, driver, plugin, *_causes = layout(
+        count(PLANS, results, NOW), "demo", NOW, NOW + 5, height=20
+    )
+    assert driver.endswith("0/3  1 degraded, 1 failed")
+    assert plugin.endswith("0/3")
+
+
 @pytest.mark.parametrize("height", [4, 6, 10, 30])
 def test_a_block_is_never_higher_than_the_terminal(height: int) -> None:
     plans = [world.plan(f"state_{number}") for number in range(12)]

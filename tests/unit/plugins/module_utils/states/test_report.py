@@ -201,6 +201,26 @@ def test_table_tells_kernels_apart_where_they_differ() -> None:
     assert lines[8] == "  behind it: plugin"
 
 
+def test_who_merely_looks_sees_first_what_is_wrong_and_what_is_ready_in_one_line() -> None:
+    lines = table.render("demo", report(CRASH), NOW, seconds, brief=True)
+    assert lines[:2] == [
+        "demo: failed, 1/2 nodes, 2 kernels",
+        "! node n2, driver failed for 4 min: pod x: no such device",
+    ]
+    assert [line.split()[0] for line in lines[3:]] == ["STATE", "driver", "driver", "ready:"]
+    assert lines[-1] == "  ready: plugin"
+    well = table.render("demo", report(), NOW, seconds, brief=True)
+    assert well == ["demo: ready, 2/2 nodes, 2 kernels", "  ready: driver, plugin"]
+
+
+def test_nodes_that_are_not_named_are_counted() -> None:
+    pending = {**report(), "restarts_pending": ["a", "b", "c", "d", "e"]}
+    told = "5 nodes run the driver version before, until the playbook upgrade exchanges it: a, b, c and 2 more"
+    assert f"~ {told}" in table.render("demo", pending, NOW, seconds)
+    one = table.render("demo", {**pending, "restarts_pending": ["a"]}, NOW, seconds)
+    assert "~ 1 node runs the driver version before, until the playbook" in one[-1]
+
+
 def test_one_cause_on_many_nodes_is_told_once() -> None:
     names = [f"n{number}" for number in range(5)]
     results = {(name, plan.name): ready(plan.name) for name in names for plan in PLANS}
