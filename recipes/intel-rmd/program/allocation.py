@@ -4,7 +4,7 @@
 """Which groups of resctrl a node's workloads need, and which of them cannot be had. Pure.
 
 What is there stays where it is; what is new takes what is left. Of two that want the same, the one
-that has it keeps it. The layout of each L3, from its lowest way up: the operating system's pool,
+that comes first has it. The layout of each L3, from its lowest way up: the operating system's pool,
 guaranteed, best effort, shared; the default group has what lies below the lowest way that is given
 to anybody."""
 
@@ -19,6 +19,8 @@ from declared import BESTEFFORT, GUARANTEED, SHARED, SHARED_GROUP, Entry, is_our
 from pools import Pools
 
 DEFAULT = ""
+# By the L3's id, the ways of a group.
+Masks = Mapping[str, int]
 
 
 @dataclass(frozen=True)
@@ -26,11 +28,12 @@ class Group:
     """A group of resctrl, as it is or should be. masks, bandwidth: by the L3's id."""
 
     cpus: frozenset[int]
-    masks: Mapping[str, int]
+    masks: Masks
     bandwidth: Mapping[str, int]
 
 
 Tree = Mapping[str, Group]
+Places = Mapping[str, Masks]
 
 
 @dataclass(frozen=True)
@@ -67,11 +70,7 @@ class Machine:
 
 
 class NoRoomError(Exception):
-    """One sentence: why one entry cannot be had."""
-
-    def __init__(self, entry: Entry, why: str) -> None:
-        super().__init__(why)
-        self.entry = entry
+    """One sentence: why not all of some entries can be had."""
 
 
 def tree_of(seen: Mapping[str, Any]) -> dict[str, Group]:
@@ -87,37 +86,58 @@ def tree_of(seen: Mapping[str, Any]) -> dict[str, Group]:
 
 
 def allocate(
-    entries: Sequence[Entry], tree: Tree, machine: Machine
+    entries: Sequence[Entry], tree: Tree, machine: Machine, places: Places
 ) -> tuple[dict[str, Group], dict[str, str]]:
     """(the default group and ours as they should be, why which uuid is not among them).
 
-    tree: what is there, others' groups included: their names, CPUs and ways are left alone.
+    entries: the first of them that fits has what several want. tree: what is there, others' groups
+    included: their names, CPUs and ways are left alone. places: where groups of ours are, or were
+    last, and stay.
     """
-    refused: dict[str, str] = {}
-    left = sorted(entries, key=lambda entry: (not _is_there(entry, tree), entry.uuid))
     while True:
-        try:
-            return _allocate(left, tree, machine), refused
-        except NoRoomError as error:
-            # From the start again, since what it held is free for those after it.
-            refused[error.entry.uuid] = str(error)
-            left.remove(error.entry)
+        wanted, refused = _in_turn(entries, tree, machine, places)
+        settled = sorted(entries, key=lambda entry: entry.uuid in refused)
+        masks = {name: group.masks for name, group in wanted.items()}
+        if settled == list(entries) and masks == places:
+            return wanted, refused
+        # Once more with what waits behind what does not, and without a place: so is the next look,
+        # and what is said is the same then.
+        entries, places = settled, masks
 
 
-def _is_there(entry: Entry, tree: Tree) -> bool:
-    """Whether it is in force, as far as that can be: a group of many says nothing of one of
+def is_there(entry: Entry, tree: Tree) -> bool:
+    """Whether it is in force, as far as that can be seen: a group of many says nothing of one of
     them."""
     group = tree.get(entry.group)
     return group is not None and (entry.group != SHARED_GROUP or bool(entry.cores & group.cpus))
 
 
-def _allocate(entries: Sequence[Entry], tree: Tree, machine: Machine) -> dict[str, Group]:
+def _in_turn(
+    entries: Sequence[Entry], tree: Tree, machine: Machine, places: Places
+) -> tuple[dict[str, Group], dict[str, str]]:
+    """One after the other: only what is had is in the way of what follows."""
+    taken: list[Entry] = []
+    refused: dict[str, str] = {}
+    wanted = _allocate(taken, tree, machine, places)
+    for entry in entries:
+        try:
+            wanted = _allocate([*taken, entry], tree, machine, places)
+        except NoRoomError as error:
+            refused[entry.uuid] = str(error)
+        else:
+            taken.append(entry)
+    return wanted, refused
+
+
+def _allocate(
+    entries: Sequence[Entry], tree: Tree, machine: Machine, places: Places
+) -> dict[str, Group]:
     _check(entries, tree, machine)
     masks: dict[str, dict[str, int]] = {entry.group: {} for entry in entries}
     default = dict(tree[DEFAULT].masks)
     for cache, cpus in machine.caches.items():
         here = [entry for entry in entries if entry.cores & cpus]
-        given = dict(_of_cache(cache, here, tree, machine))
+        given = dict(_of_cache(cache, here, tree, machine, places))
         taken = 0
         for mask in given.values():
             taken |= mask
@@ -134,26 +154,25 @@ def _allocate(entries: Sequence[Entry], tree: Tree, machine: Machine) -> dict[st
 
 
 def _check(entries: Sequence[Entry], tree: Tree, machine: Machine) -> None:
-    """Raise NoRoomError for the first entry that is against the kernel's rules, or in the way of an
-    earlier one."""
+    """Raise NoRoomError where one is against the kernel's rules, or in the way of an earlier one."""
     foreign = {name: group for name, group in tree.items() if name and not is_ours(name)}
     known = {cpu for cpus in machine.caches.values() for cpu in cpus}
     names: set[str] = set()
     owners: dict[int, str] = {}
     for entry in entries:
         if unknown := entry.cores - known:
-            raise NoRoomError(entry, f"the node has no core {min(unknown)}")
+            raise NoRoomError(f"the node has no core {min(unknown)}")
         for name, group in foreign.items():
             if both := entry.cores & group.cpus:
                 text = f"core {min(both)} is in group {name}, which somebody else has made"
-                raise NoRoomError(entry, text)
+                raise NoRoomError(text)
         if both := entry.cores & owners.keys():
-            raise NoRoomError(entry, f"core {min(both)} is workload {owners[min(both)]}'s")
+            raise NoRoomError(f"core {min(both)} is workload {owners[min(both)]}'s")
         _check_bandwidth(entry, machine)
         names.add(entry.group)
         if len(names) + len(foreign) + 1 > machine.groups:
             text = f"the kernel has {machine.groups} classes of service, and all are taken"
-            raise NoRoomError(entry, text)
+            raise NoRoomError(text)
         owners.update(dict.fromkeys(entry.cores, entry.uuid))
 
 
@@ -161,17 +180,17 @@ def _check_bandwidth(entry: Entry, machine: Machine) -> None:
     if entry.percentage is None and entry.mbps is None:
         return
     if not machine.step and not machine.in_mbps:
-        raise NoRoomError(entry, "the kernel divides no memory bandwidth here")
+        raise NoRoomError("the kernel divides no memory bandwidth here")
     if machine.in_mbps != (entry.mbps is not None):
         units = "MBps" if machine.in_mbps else "percent"
-        raise NoRoomError(entry, f"the kernel takes memory bandwidth in {units} here")
+        raise NoRoomError(f"the kernel takes memory bandwidth in {units} here")
     if entry.percentage is not None and not machine.least <= entry.percentage <= 100:
         text = f"memory bandwidth of {entry.percentage} percent is not from {machine.least} to 100"
-        raise NoRoomError(entry, text)
+        raise NoRoomError(text)
 
 
 def _of_cache(
-    cache: str, entries: Sequence[Entry], tree: Tree, machine: Machine
+    cache: str, entries: Sequence[Entry], tree: Tree, machine: Machine, places: Places
 ) -> Iterator[tuple[str, int]]:
     """The ways of each group on one L3. entries: those with cores there."""
     foreign = 0
@@ -179,10 +198,10 @@ def _of_cache(
         mask = group.masks.get(cache, machine.full)
         if name and not is_ours(name) and mask != machine.full:
             foreign |= mask
-    yield from _exclusive(cache, entries, tree, machine, foreign).items()
+    yield from _exclusive(cache, entries, places, machine, foreign).items()
     besteffort = [entry for entry in entries if entry.pool == BESTEFFORT]
     try:
-        yield from _flexible(cache, besteffort, tree, machine, foreign).items()
+        yield from _flexible(cache, besteffort, places, machine, foreign).items()
     except NoRoomError:
         if not machine.shrink:
             raise
@@ -190,27 +209,27 @@ def _of_cache(
     for entry in entries:
         if entry.pool == SHARED:
             if not machine.pools.shared:
-                raise NoRoomError(entry, "the shared pool has no ways (option shared_ways)")
+                raise NoRoomError("the shared pool has no ways (option shared_ways)")
             yield entry.group, machine.pool(SHARED)
 
 
 def _exclusive(
-    cache: str, entries: Sequence[Entry], tree: Tree, machine: Machine, foreign: int
+    cache: str, entries: Sequence[Entry], places: Places, machine: Machine, foreign: int
 ) -> dict[str, int]:
     mine = [entry for entry in entries if entry.pool == GUARANTEED]
     pool = machine.pool(GUARANTEED)
-    found = _kept(cache, mine, tree, pool & ~foreign)
+    found = _kept(cache, mine, places, pool & ~foreign)
     for entry in mine:
         if entry.group not in found:
             free = pool & ~foreign & ~_all(found)
-            found[entry.group] = _place(entry, cache, GUARANTEED, free, entry.most or 0, machine)
+            found[entry.group] = _place(cache, GUARANTEED, free, entry.most or 0, machine)
     return found
 
 
 def _flexible(
     cache: str,
     entries: Sequence[Entry],
-    tree: Tree,
+    places: Places,
     machine: Machine,
     foreign: int,
     *,
@@ -219,12 +238,12 @@ def _flexible(
     """Best effort: what is there, then what is new, as much of what it asks for as there is; what
     is left beside one that could use it is its."""
     pool = machine.pool(BESTEFFORT) & ~foreign
-    found = _kept(cache, entries, tree, pool)
+    found = _kept(cache, entries, places, pool)
     for entry in entries:
         if entry.group not in found:
             free, least = pool & ~_all(found), max(entry.least or 0, machine.min_bits)
             ways = least if at_first_least else max(least, min(entry.most or 0, _longest(free)))
-            found[entry.group] = _place(entry, cache, BESTEFFORT, free, ways, machine)
+            found[entry.group] = _place(cache, BESTEFFORT, free, ways, machine)
     for entry in entries:
         mask = found[entry.group]
         while bin(mask).count("1") < (entry.most or 0):
@@ -236,12 +255,11 @@ def _flexible(
     return found
 
 
-def _kept(cache: str, entries: Sequence[Entry], tree: Tree, pool: int) -> dict[str, int]:
+def _kept(cache: str, entries: Sequence[Entry], places: Places, pool: int) -> dict[str, int]:
     """The ways that stay where they are: as many as asked for, of the pool, and no other's."""
     found: dict[str, int] = {}
     for entry in entries:
-        group = tree.get(entry.group)
-        mask = group.masks.get(cache, 0) if group else 0
+        mask = places.get(entry.group, {}).get(cache, 0)
         ways = bin(mask).count("1")
         if mask and not mask & ~(pool & ~_all(found)) and _within(entry, ways):
             found[entry.group] = mask
@@ -252,11 +270,11 @@ def _within(entry: Entry, ways: int) -> bool:
     return (entry.least or 0) <= ways <= (entry.most or 0)
 
 
-def _place(entry: Entry, cache: str, pool: str, free: int, ways: int, machine: Machine) -> int:
+def _place(cache: str, pool: str, free: int, ways: int, machine: Machine) -> int:
     """That many ways side by side, as high as possible: what lies below them is everybody's."""
     if ways < machine.min_bits:
         text = f"it asks for {ways} ways, and the kernel gives {machine.min_bits} at least"
-        raise NoRoomError(entry, text)
+        raise NoRoomError(text)
     for low in range(machine.ways - ways, -1, -1):
         mask = ((1 << ways) - 1) << low
         if mask & free == mask:
@@ -264,7 +282,7 @@ def _place(entry: Entry, cache: str, pool: str, free: int, ways: int, machine: M
     left, run = bin(free).count("1"), _longest(free)
     side = f", {run} of them side by side" if left > run else ""
     text = f"cache {cache} has {left} {pool} ways left{side}, and it asks for {ways}"
-    raise NoRoomError(entry, text)
+    raise NoRoomError(text)
 
 
 def _longest(mask: int) -> int:

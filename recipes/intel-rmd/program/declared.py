@@ -29,7 +29,8 @@ _CORES = re.compile(r"\d{1,5}(-\d{1,5})?")
 class Entry:
     """One workload. most, least: ways of each L3 that one of its cores belongs to; None, None for
     no wish. percentage, mbps: memory bandwidth, one of them or none. pod: the uid of the pod that
-    it is for and goes with, "" for none."""
+    it is for and goes with, "" for none. is_claimed: a pod asks for it, and no run has declared it
+    yet."""
 
     uuid: str
     cores: frozenset[int]
@@ -38,6 +39,7 @@ class Entry:
     percentage: int | None = None
     mbps: int | None = None
     pod: str = ""
+    is_claimed: bool = False
 
     @property
     def pool(self) -> str:

@@ -55,13 +55,13 @@ def _is_daemon(pod: Obj, namespace: str) -> bool:
 
 
 def claims(pods: Sequence[Obj], known: Sequence[Entry], report: Obj) -> list[Entry]:
-    """Entries of containers that have none yet.
+    """Entries of containers that have none yet, those of the oldest pod first.
 
     known: those that are declared. report: what this agent reads: cpu_manager, cgroups.
     """
     there = {(entry.pod, entry.uuid) for entry in known}
     found = []
-    for pod in pods:
+    for pod in sorted(pods, key=lambda pod: str(pod["metadata"].get("creationTimestamp"))):
         metadata, status = pod["metadata"], pod.get("status") or {}
         if status.get("phase") != "Running" or "deletionTimestamp" in metadata:
             continue
@@ -104,7 +104,8 @@ def _entry(uuid: str, pod: Obj, container: Obj, report: Obj) -> Entry | None:
     percentage, mbps = (numbers.get(suffix) or None for suffix in _MBA)
     if (percentage and mbps) or not (most or percentage or mbps):
         return None
-    return Entry(uuid, cores, most, least, percentage, mbps, str(pod["metadata"]["uid"]))
+    uid = str(pod["metadata"]["uid"])
+    return Entry(uuid, cores, most, least, percentage, mbps, uid, is_claimed=True)
 
 
 def _cores(pod: Obj, container: Obj, report: Obj) -> frozenset[int] | None:

@@ -3,9 +3,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Makes this node's resctrl what its RmdNodeState and its pods ask for, again and again.
 
-Nothing is remembered of what was done: each time the tree is read and compared. So a boot, an agent
-that was killed, a group that somebody has deleted and CPUs that somebody has moved are all one
-case. What was declared last is kept on the node's disk, for a start without an API server."""
+Each time the tree is read and compared with what should be there. So a boot, an agent that was
+killed, a group that somebody has deleted and CPUs that somebody has moved are all one case. Kept on
+the node's disk are who has which ways, since a boot must not give them to others, and what was
+declared last, for a start without an API server."""
 
 from __future__ import annotations
 
@@ -19,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import declared
+import in_force
 import pod_claims
 import resctrl
 from allocation import DEFAULT, Machine, Tree, allocate, tree_of
@@ -92,22 +94,23 @@ class Declarations:
         self._kept = kept
         if kept != self._stored:
             with contextlib.suppress(OSError):
-                unfinished = self._file.with_suffix(".new")
-                unfinished.write_text(json.dumps(kept), encoding="utf-8")
-                unfinished.replace(self._file)
+                in_force.replace(self._file, json.dumps(kept))
                 self._stored = kept
         return kept
 
 
 class Writer:
-    """Brings the tree to what is declared. root: resctrl; folder: where RMD kept its database;
-    namespace: where RMD's pods are."""
+    """Brings the tree to what is declared. root: resctrl; folder: where RMD kept its database, and
+    what is remembered is; namespace: where RMD's pods are."""
 
     def __init__(self, root: Path, files: Files, folder: Path, namespace: str) -> None:
         self._root = root
         self._files = files
         self._namespace = namespace
+        self._folder = folder
         self._database = folder / _DATABASE
+        self._stored: in_force.Memory = in_force.load(folder)
+        self._memory = dict(self._stored)
 
     def converge(
         self, found: Mapping[str, Any], report: Report, settings: Mapping[str, Any]
@@ -119,6 +122,7 @@ class Writer:
         try:
             if pod_claims.has_daemon(found["pods"], self._namespace):
                 self._take_away(is_ours)
+                self._remember({})
                 entries, refused = declared.read(found["workloads"])
                 refused.update({entry.uuid: _RMD_IS_HERE for entry in entries})
                 return _reported((), refused), []
@@ -128,22 +132,32 @@ class Writer:
                     self._database.unlink()
         except RefusedWriteError as error:
             return {}, [str(error)]
-        entries, refused = wanted_entries(found, report)
+        entries, refused = wanted_entries(found, report, self._memory)
         while True:
             tree, machine = self._see(report, settings)
-            wanted, without = allocate(entries, tree, machine)
+            had = {name: group.masks for name, group in tree.items()}
+            places = {**had, **in_force.places(self._memory)}
+            ordered = in_force.in_order(entries, self._memory, tree)
+            wanted, without = allocate(ordered, tree, machine, places)
             failed = self._write(steps(tree, wanted, machine.min_bits))
             if failed is None:
-                refused.update(without)
-                return _reported(
-                    [entry for entry in entries if entry.uuid not in without], refused
-                ), []
+                self._remember(in_force.remember(self._memory, ordered, without, wanted))
+                there = [entry for entry in entries if entry.uuid not in without]
+                return _reported(there, {**refused, **without}), []
             group, why = failed
             culprits = [entry.uuid for entry in entries if entry.group == group]
             if not culprits:
                 return _reported((), {**refused, **{entry.uuid: why for entry in entries}}), [why]
             refused.update(dict.fromkeys(culprits, why))
             entries = [entry for entry in entries if entry.uuid not in culprits]
+
+    def _remember(self, memory: in_force.Memory) -> None:
+        """A node whose disk is full still divides its cache."""
+        self._memory = dict(memory)
+        if list(memory.items()) != list(self._stored.items()):
+            with contextlib.suppress(OSError):
+                in_force.store(self._folder, memory)
+                self._stored = memory
 
     def _see(self, report: Report, settings: Mapping[str, Any]) -> tuple[Tree, Machine]:
         seen: Report = resctrl.read(self._root)
@@ -163,14 +177,17 @@ class Writer:
         resctrl.remove_all(self._files, (name for name in names if meant(name)))
 
 
-def wanted_entries(found: Mapping[str, Any], report: Report) -> tuple[list[Entry], dict[str, str]]:
+def wanted_entries(
+    found: Mapping[str, Any], report: Report, memory: in_force.Memory
+) -> tuple[list[Entry], dict[str, str]]:
     """(what is declared and claimed, why which uuid is not in force). Pure."""
     entries, refused = declared.read(found["workloads"])
     alive = pod_claims.alive(found["pods"])
     refused.update({entry.uuid: _NO_POD for entry in entries if entry.pod not in ("", *alive)})
     here = [entry for entry in entries if entry.uuid not in refused]
     claimed = pod_claims.claims(found["pods"], entries, report)
-    return [*here, *(entry for entry in claimed if entry.uuid not in refused)], refused
+    here += [entry for entry in claimed if entry.uuid not in refused]
+    return [*here, *in_force.held(memory, here, alive)], refused
 
 
 def machine_of(seen: Report, report: Report, settings: Mapping[str, Any]) -> Machine:
@@ -204,7 +221,15 @@ def _reported(entries: Sequence[Entry], refused: Mapping[str, str]) -> dict[str,
 def _essence(pod: Report) -> dict[str, Any]:
     """What is needed of a pod: no more of it is kept on disk."""
     metadata, spec, status = (pod.get(name) or {} for name in ("metadata", "spec", "status"))
-    kept = ("name", "namespace", "uid", "ownerReferences", "annotations", "deletionTimestamp")
+    kept = (
+        "name",
+        "namespace",
+        "uid",
+        "ownerReferences",
+        "annotations",
+        "deletionTimestamp",
+        "creationTimestamp",
+    )
     containers = {
         field: [
             {"name": entry["name"], "resources": {"limits": _limits(entry)}}

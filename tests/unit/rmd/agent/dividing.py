@@ -30,6 +30,11 @@ def entry(cores: str, most: int = 2, least: int | None = None, **more: Any) -> O
     return {"coreIds": cores.split(","), "cache": cache, **more}
 
 
+def whys(told: dict[str, dict[str, str]]) -> dict[str, str]:
+    """Of what is not in force, why."""
+    return {uuid: found["why"] for uuid, found in told.items() if "why" in found}
+
+
 class DividedNode:
     """A tree, and a writer for it. watch: called after each write."""
 

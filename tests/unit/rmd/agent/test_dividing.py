@@ -17,7 +17,7 @@ from resctrl import RefusedWriteError
 
 from tests.rmd.resctrl import ROOT, Resctrl
 from tests.unit.forged_pods import FORGED, forged, made_by_daemonset
-from tests.unit.rmd.agent.dividing import DividedNode, Obj, entry
+from tests.unit.rmd.agent.dividing import DividedNode, Obj, entry, whys
 
 WEB = group_of("web")
 POD = "7d4f3c2e-1a2b-4c3d-8e9f-0123456789ab"
@@ -26,10 +26,6 @@ POD = "7d4f3c2e-1a2b-4c3d-8e9f-0123456789ab"
 @pytest.fixture(name="node")
 def _node(tmp_path: Path) -> DividedNode:
     return DividedNode(tmp_path)
-
-
-def whys(told: dict[str, dict[str, str]]) -> dict[str, str]:
-    return {uuid: found["why"] for uuid, found in told.items() if "why" in found}
 
 
 def test_each_pool_on_the_sockets_that_have_the_cores(node: DividedNode) -> None:
