@@ -441,7 +441,7 @@ def test_a_time_of_year_zero_costs_no_list(fake: Any) -> None:
     node = {"metadata": {"name": "n"}, "status": {"conditions": [condition]}}
     fake.script((200, {}, {"kind": "NodeList", "items": [node], "metadata": {}}))
     (found,) = fake.client().list(kind_of("v1", "Node")).items
-    assert NodeFacts.from_object(found).ready_since is None
+    assert NodeFacts.from_object(found).readiness.since is None
 
 
 def test_a_lean_object_has_what_is_read_of_it_and_no_more() -> None:
