@@ -47,6 +47,7 @@ _BUILTIN = (
         ("policy/v1", "PodDisruptionBudget"),
     ),
     ("apiextensions.k8s.io/v1", "CustomResourceDefinition"),
+    ("node.k8s.io/v1", "RuntimeClass"),
     ("scheduling.k8s.io/v1", "PriorityClass"),
 )
 CLUSTER_POLICY = Kind("nvidia.com", "v1", "ClusterPolicy", "clusterpolicies", namespaced=False)
