@@ -63,6 +63,14 @@ def slices(cluster: Cluster) -> dict[str, int]:
     return {each["spec"]["nodeName"]: len(each["spec"]["devices"]) for each in found}
 
 
+def condition(cluster: Cluster, node: str, recipe: str) -> tuple[str, str] | None:
+    """Status and reason of a recipe's condition at a node, beside those of the kubelet."""
+    found = {each["type"]: each for each in sight.nodes(cluster)[node]["status"]["conditions"]}
+    assert found["Ready"]["status"] == "True"
+    told = found.get(f"hardware-enablement.io/{recipe}")
+    return (told["status"], told["reason"]) if told else None
+
+
 def hold(cluster: Cluster, node: str, cards: int) -> None:
     """A pod that claims cards of a node, and runs."""
     request = {"name": "card", "exactly": {"deviceClassName": "dra-like", "count": cards}}
@@ -106,14 +114,22 @@ def test_gpus_are_claimed_where_the_recipe_for_them_is_extended(
     cluster: Cluster, tmp_path: Path
 ) -> None:
     recipe: dict[str, Any] = {"hardware_enablement_recipe": "nvidia-gpu-dra"}
-    options = {"exporter_validation": False, "driver_precompiled": True}
-    gpus = limited(cluster, "nvidia-gpu-dra", tmp_path, OURS)
+    options = {
+        "exporter_validation": False,
+        "driver_precompiled": True,
+        "node_condition": True,
+    }
+    gpus = limited(cluster, "nvidia-gpu-dra", tmp_path, OURS, hardware_enablement_options=options)
     gpus.play("enable", **recipe, hardware_enablement_options=options).check()
     assert sight.marks(cluster)["gpu-1"]["nvidia-gpu-dra"] == "ready"
+    assert condition(cluster, "gpu-1", "nvidia-gpu-dra") == ("True", "Ready")
     assert slices(cluster)["gpu-1"] == 8
     assert "nvidia.com/gpu" not in sight.nodes(cluster)["gpu-1"]["status"]["allocatable"]
+    mark = cluster.mark()
     gpus.play("enable", **recipe).unchanged()
+    assert gpus.writes(mark) == []
     gpus.play("disable", **recipe).check()
+    assert condition(cluster, "gpu-1", "nvidia-gpu-dra") is None
     wait_until(lambda: "gpu-1" not in slices(cluster), "the driver's slice goes with it")
 
 

@@ -26,6 +26,7 @@ from .desired import Desired
 from .drift import not_applied, tell_drift
 from .later_changes import LaterChanges
 from .on_nodes.holders import find_holders
+from .on_nodes.proven_condition import is_wanted
 from .on_nodes.strays import MembershipRequest
 from .preparation.image_facts import ImageRequest
 from .preparation.prepare import StateChoice, choose, prepare, tell_edited
@@ -105,6 +106,8 @@ def prove(
         dry=dry,
         runtime_gates=desired.runtime_gates,
         by_nodes=desired.prepared.by_nodes,
+        conditions=is_wanted(desired.prepared.options),
+        clock=context.clock,
     )
     access = _access(desired, request, guard, allowed=not dry)
     loop = _loop(desired, needed, request, context, access, writer)
