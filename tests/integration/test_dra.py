@@ -97,6 +97,17 @@ def hold(cluster: Cluster, node: str, cards: int) -> None:
     cluster.kubectl("wait", "--for=condition=Ready", f"pod/{HOLDER}", "--timeout=60s")
 
 
+def ask(cluster: Cluster, node: str, resource: str) -> None:
+    """A pod that asks for one of an extended resource, and runs."""
+    container = {"name": "main", "image": "user", "resources": {"limits": {resource: "1"}}}
+    spec = {"nodeSelector": {"kubernetes.io/hostname": node}, "containers": [container]}
+    metadata = {"name": HOLDER, "namespace": "default"}
+    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec}
+    pod["spec"] = {**spec, "tolerations": [{"operator": "Exists"}]}
+    cluster.kubectl("apply", "-f", "-", stdin=json.dumps(pod))
+    cluster.kubectl("wait", "--for=condition=Ready", f"pod/{HOLDER}", "--timeout=60s")
+
+
 def release(cluster: Cluster) -> None:
     """The pod ends, and its claim with it."""
     cluster.kubectl("delete", f"pod/{HOLDER}", f"resourceclaim/{HOLDER}")
@@ -124,10 +135,18 @@ def test_gpus_are_claimed_where_the_recipe_for_them_is_extended(
     assert sight.marks(cluster)["gpu-1"]["nvidia-gpu-dra"] == "ready"
     assert condition(cluster, "gpu-1", "nvidia-gpu-dra") == ("True", "Ready")
     assert slices(cluster)["gpu-1"] == 8
+    named = "jsonpath={.spec.extendedResourceName}"
+    assert cluster.kubectl("get", "deviceclass", "gpu.nvidia.com", "-o", named) == "nvidia.com/gpu"
     assert "nvidia.com/gpu" not in sight.nodes(cluster)["gpu-1"]["status"]["allocatable"]
     mark = cluster.mark()
     gpus.play("enable", **recipe).unchanged()
     assert gpus.writes(mark) == []
+    # A pod that exists: it asks for the extended resource, and the scheduler makes its claim.
+    ask(cluster, "gpu-1", "nvidia.com/gpu")
+    refused = gpus.play("disable", **recipe)
+    assert refused.code == 2
+    assert f"pod default/{HOLDER}" in refused.output
+    cluster.kubectl("delete", f"pod/{HOLDER}")
     gpus.play("disable", **recipe).check()
     assert condition(cluster, "gpu-1", "nvidia-gpu-dra") is None
     wait_until(lambda: "gpu-1" not in slices(cluster), "the driver's slice goes with it")
