@@ -92,9 +92,16 @@ options_without_example:
   elements: str
   returned: always
 images:
-  description: The images that the recipe runs with the given options.
+  description:
+    - The images that the recipe runs with the given options, without those that are looked up or built, and without
+      OpenShift's Driver Toolkit. Of images whose names have the operating system or kernel of a node, those for the
+      nodes of the made-up clusters.
   type: list
   elements: str
+  returned: always
+image_set:
+  description: The same as an ImageSetConfiguration for oc-mirror (V(mirror.openshift.io/v2alpha1)).
+  type: dict
   returned: always
 rights:
   description:

@@ -382,8 +382,15 @@ def test_what_others_make_of_what_is_deployed_is_told_with_who_and_put_back(
     asked = cluster.audit(user="viewer", since=mark)
     assert {event["verb"] for event in asked} <= {"get", "list", "watch"}
 
+    # All pods of ours run on, and each of a user's is refused.
+    cluster.kubectl("delete", "runtimeclass", "nvidia")
+    looked = viewer.play("status")
+    assert looked.code == 2
+    assert "RuntimeClass nvidia is not in the cluster, and no pod that needs it" in looked.output
+    assert "nvidia-gpu: ready" not in looked.output
+
     runner.play("enable_gpu").check()
-    assert sight.record(cluster)["drift"]["count"] == 2
+    assert sight.record(cluster)["drift"]["count"] == 3
     assert "by flux" not in viewer.play("status").check().output
     runner.play("enable_gpu").unchanged()
     events = cluster.kubectl("get", "events", "-A", "--field-selector=reason=HardwareDrifted")

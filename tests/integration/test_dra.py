@@ -63,6 +63,14 @@ def slices(cluster: Cluster) -> dict[str, int]:
     return {each["spec"]["nodeName"]: len(each["spec"]["devices"]) for each in found}
 
 
+def condition(cluster: Cluster, node: str, recipe: str) -> tuple[str, str] | None:
+    """Status and reason of a recipe's condition at a node, beside those of the kubelet."""
+    found = {each["type"]: each for each in sight.nodes(cluster)[node]["status"]["conditions"]}
+    assert found["Ready"]["status"] == "True"
+    told = found.get(f"hardware-enablement.io/{recipe}")
+    return (told["status"], told["reason"]) if told else None
+
+
 def hold(cluster: Cluster, node: str, cards: int) -> None:
     """A pod that claims cards of a node, and runs."""
     request = {"name": "card", "exactly": {"deviceClassName": "dra-like", "count": cards}}
@@ -89,6 +97,17 @@ def hold(cluster: Cluster, node: str, cards: int) -> None:
     cluster.kubectl("wait", "--for=condition=Ready", f"pod/{HOLDER}", "--timeout=60s")
 
 
+def ask(cluster: Cluster, node: str, resource: str) -> None:
+    """A pod that asks for one of an extended resource, and runs."""
+    container = {"name": "main", "image": "user", "resources": {"limits": {resource: "1"}}}
+    spec = {"nodeSelector": {"kubernetes.io/hostname": node}, "containers": [container]}
+    metadata = {"name": HOLDER, "namespace": "default"}
+    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec}
+    pod["spec"] = {**spec, "tolerations": [{"operator": "Exists"}]}
+    cluster.kubectl("apply", "-f", "-", stdin=json.dumps(pod))
+    cluster.kubectl("wait", "--for=condition=Ready", f"pod/{HOLDER}", "--timeout=60s")
+
+
 def release(cluster: Cluster) -> None:
     """The pod ends, and its claim with it."""
     cluster.kubectl("delete", f"pod/{HOLDER}", f"resourceclaim/{HOLDER}")
@@ -106,14 +125,30 @@ def test_gpus_are_claimed_where_the_recipe_for_them_is_extended(
     cluster: Cluster, tmp_path: Path
 ) -> None:
     recipe: dict[str, Any] = {"hardware_enablement_recipe": "nvidia-gpu-dra"}
-    options = {"exporter_validation": False, "driver_precompiled": True}
-    gpus = limited(cluster, "nvidia-gpu-dra", tmp_path, OURS)
+    options = {
+        "exporter_validation": False,
+        "driver_precompiled": True,
+        "node_condition": True,
+    }
+    gpus = limited(cluster, "nvidia-gpu-dra", tmp_path, OURS, hardware_enablement_options=options)
     gpus.play("enable", **recipe, hardware_enablement_options=options).check()
     assert sight.marks(cluster)["gpu-1"]["nvidia-gpu-dra"] == "ready"
+    assert condition(cluster, "gpu-1", "nvidia-gpu-dra") == ("True", "Ready")
     assert slices(cluster)["gpu-1"] == 8
+    named = "jsonpath={.spec.extendedResourceName}"
+    assert cluster.kubectl("get", "deviceclass", "gpu.nvidia.com", "-o", named) == "nvidia.com/gpu"
     assert "nvidia.com/gpu" not in sight.nodes(cluster)["gpu-1"]["status"]["allocatable"]
+    mark = cluster.mark()
     gpus.play("enable", **recipe).unchanged()
+    assert gpus.writes(mark) == []
+    # A pod that exists: it asks for the extended resource, and the scheduler makes its claim.
+    ask(cluster, "gpu-1", "nvidia.com/gpu")
+    refused = gpus.play("disable", **recipe)
+    assert refused.code == 2
+    assert f"pod default/{HOLDER}" in refused.output
+    cluster.kubectl("delete", f"pod/{HOLDER}")
     gpus.play("disable", **recipe).check()
+    assert condition(cluster, "gpu-1", "nvidia-gpu-dra") is None
     wait_until(lambda: "gpu-1" not in slices(cluster), "the driver's slice goes with it")
 
 

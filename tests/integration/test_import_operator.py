@@ -259,7 +259,15 @@ def test_a_module_of_kmm_becomes_a_recipe_and_goes_without_unloading(
     assert runner.writes(since) == []
     assert runner.play("import_kmm", **named, **folder).code != 0  # nothing is overwritten
 
-    runner.play("recipe_check", hardware_enablement_recipe="card", **folder).check()
+    files = {
+        "hardware_enablement_images_file": str(tmp_path / "images.txt"),
+        "hardware_enablement_image_set_file": str(tmp_path / "imageset.yaml"),
+    }
+    runner.play("recipe_check", hardware_enablement_recipe="card", **folder, **files).check()
+    images = (tmp_path / "images.txt").read_text().splitlines()
+    image_set = yaml.safe_load((tmp_path / "imageset.yaml").read_text())
+    assert image_set["kind"] == "ImageSetConfiguration"
+    assert [each["name"] for each in image_set["mirror"]["additionalImages"]] == images
 
     recipe = {"hardware_enablement_recipe": "card", **folder, "hardware_enablement_adopt": True}
     recipe["hardware_enablement_options"] = {"build": False}

@@ -26,6 +26,7 @@ CRDS = (
     REPO / "tests" / "cluster" / "openshift" / "crds.yaml",
     REPO / "tests" / "cluster" / "crds" / "networks.yaml",
     REPO / "tests" / "cluster" / "crds" / "cert-manager.yaml",
+    REPO / "tests" / "cluster" / "crds" / "node-readiness.yaml",
 )
 
 
@@ -67,7 +68,12 @@ def main() -> None:
             cluster.kubectl("apply", "-f", str(file))
         while not all(
             name in cluster.kubectl("get", "--raw", "/openapi/v3")
-            for name in ("security.openshift.io/v1", "k8s.cni.cncf.io/v1", "cert-manager.io/v1")
+            for name in (
+                "security.openshift.io/v1",
+                "k8s.cni.cncf.io/v1",
+                "cert-manager.io/v1",
+                "readiness.node.x-k8s.io/v1alpha1",
+            )
         ):
             time.sleep(0.5)
         version = json.loads(cluster.kubectl("get", "--raw", "/version"))[

@@ -17,6 +17,8 @@ from .._recipes.checking.check import Checked, check
 from .._recipes.loading.instances import default_namespace
 from .._recipes.templates.overlay import place_of
 from .._runs.context import RunContext
+from .._states.on_nodes.proven_condition import is_wanted
+from .image_set import image_set
 from .rights.needed import needed_rights
 from .rights.roles import rules
 
@@ -40,7 +42,7 @@ def run(request: RecipeCheckRequest, context: RunContext, types: ApiTypes) -> Ob
             f"the recipe {request.recipe!r} has no files here", todo="name a recipe's folder"
         )
     checked = check(request.bundle, request.recipe, request.options or {}, types, read=read_recipe)
-    rights = _rights(checked, types)
+    rights = _rights(checked, types, conditions=is_wanted(request.options or {}))
     for line in _shown(request.recipe, checked, rights, types):
         context.progress(line)
     result = _result(checked, rights, types)
@@ -71,6 +73,7 @@ def _result(checked: Checked, rights: list[Obj], types: ApiTypes) -> Obj:
         "combinations_left_out": checked.left_out,
         "options_without_example": checked.unsampled,
         "images": checked.images,
+        "image_set": image_set(checked.images),
         "rights": rights,
         "release_role": checked.recipe.release_role if checked.recipe else "",
         "objects": len(checked.objects),
@@ -78,9 +81,9 @@ def _result(checked: Checked, rights: list[Obj], types: ApiTypes) -> Obj:
     }
 
 
-def _rights(checked: Checked, types: ApiTypes) -> list[Obj]:
+def _rights(checked: Checked, types: ApiTypes, *, conditions: bool) -> list[Obj]:
     """The rules that a run needs for these objects and proofs, as in a ClusterRole; none where the
-    recipe is wrong."""
+    recipe is wrong. conditions: whether it writes conditions of nodes."""
     if checked.recipe is None or checked.errors:
         return []
     looked_up = [
@@ -90,7 +93,14 @@ def _rights(checked: Checked, types: ApiTypes) -> list[Obj]:
     ]
     namespace = default_namespace(checked.recipe)
     return rules(
-        needed_rights(checked.recipe, checked.objects, types, namespace, looked_up=looked_up)
+        needed_rights(
+            checked.recipe,
+            checked.objects,
+            types,
+            namespace,
+            looked_up=looked_up,
+            conditions=conditions,
+        )
     )
 
 

@@ -104,6 +104,8 @@ VARIABLES: Mapping[str, Mapping[str, Any]] = {
     "new_label": arguments.RECIPE_NEW["label"],
     "new_resource": arguments.RECIPE_NEW["resource"],
     "rights_file": _TEXT,
+    "images_file": _TEXT,
+    "image_set_file": _TEXT,
     **{
         f"rights_{name}": arguments.RECIPE_RIGHTS[name]
         for name in ("scope", "any_options", "role", "subjects")

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
+from .._cluster.api_objects.labels import DOMAIN
 from .._json import Obj, part
 from .._times import seconds
 from .distribution import distribution_of
@@ -156,6 +157,7 @@ class NodeFacts:
 
     capacity and allocatable: quantities as the API writes them, see quantity(). created and
     deleted: seconds since the epoch; deleted is None where the Node object is not being deleted.
+    conditions: status and reason by type, of those that are ours.
     """
 
     name: str
@@ -171,6 +173,7 @@ class NodeFacts:
     allocatable: Mapping[str, str]
     created: float | None
     deleted: float | None
+    conditions: Mapping[str, tuple[str, str]] = field(default_factory=dict)
 
     @classmethod
     def from_object(cls, node: Mapping[str, Any]) -> NodeFacts:
@@ -191,4 +194,14 @@ class NodeFacts:
             allocatable=part(status, "allocatable"),
             created=seconds(metadata.get("creationTimestamp")),
             deleted=seconds(metadata.get("deletionTimestamp")),
+            conditions=own_conditions(status),
         )
+
+
+def own_conditions(status: Mapping[str, Any]) -> dict[str, tuple[str, str]]:
+    """Status and reason by type, of the conditions in a node's status that are ours."""
+    return {
+        str(entry["type"]): (str(entry.get("status", "")), str(entry.get("reason", "")))
+        for entry in status.get("conditions") or ()
+        if str(entry.get("type", "")).startswith(f"{DOMAIN}/")
+    }

@@ -16,6 +16,7 @@ from .._cluster.api_objects.labels import AGENT_CONFIGURATION, fact_label, gate_
 from .._errors import InvalidInput
 from .._json import Obj, content_hash
 from .._nodes.groups import DEFAULT, NodeGroup
+from .._nodes.selectors import labels_alone
 from .._proofs.catalog import KINDS
 from .._proofs.proof import Proof
 from . import inject
@@ -33,7 +34,8 @@ from .proof_rendering import ANY_NODE, ProofRenderer
 from .readiness.agent_objects import agent_configuration, agent_objects
 from .readiness.node_agent.configuration import AgentConfiguration
 from .readiness.node_readiness import NODE_AGENT, NODE_NAME, gate_proof, is_by_nodes, validator
-from .requirements import Enabled, gating_states
+from .readiness_rules import RULE_API, RULE_STATE, has_rule, readiness_rules
+from .requirements import Enabled, gating_states, node_label_sets
 from .state_context import StateContext
 from .state_groups import StateGroups
 from .state_variables import StateVariables
@@ -179,12 +181,22 @@ class StateRenderer:
                 ]
             else:
                 files += asset.files
+        if self._holds_rules and not self._facts.api.serves(RULE_API):
+            skipped.append(Skipped(RULE_STATE, f"the cluster does not serve {RULE_API}", RULE_API))
         return files, skipped
+
+    @property
+    def _holds_rules(self) -> bool:
+        return has_rule(self._facts.options) and self._state.name == RULE_STATE
 
     def _items(self, files: Sequence[str]) -> Iterator[_RenderedItem]:
         if self._by_nodes and self._state.name == NODE_AGENT:
             for manifest in self._agent_objects():
                 yield _RenderedItem(manifest, None, NODE_AGENT)
+        if self._holds_rules and self._facts.api.serves(RULE_API):
+            hardware = [*map(labels_alone, node_label_sets(self._recipe, self._facts.options))]
+            for manifest in readiness_rules(self._recipe.name, self._facts.options, hardware):
+                yield _RenderedItem(manifest, None, RULE_STATE)
         for path in files:
             if self._recipe.format is None:
                 yield from self._items_of(path)

@@ -15,6 +15,7 @@ from .._nodes.groups import NodeGroup
 from .._nodes.selectors import labels_alone
 from . import inject
 from .loading.recipe import Recipe, State
+from .readiness_rules import rule_tolerations
 from .requirements import chosen_labels, node_label_sets
 from .state_groups import StateGroups
 from .templates.overlay import place_of
@@ -101,9 +102,10 @@ class StateContext:
             namespace=self._facts.namespace,
             namespaced=self._namespaced,
             options=options,
-            tolerations=inject.tolerations(
-                recipe.name, recipe.resources, self._facts.taints, options
-            ),
+            tolerations=[
+                *inject.tolerations(recipe.name, recipe.resources, self._facts.taints, options),
+                *rule_tolerations(recipe.name, options, self._label_sets),
+            ],
         )
 
     def _held_of_all(self) -> list[Mapping[str, Any]]:

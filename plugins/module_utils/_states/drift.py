@@ -21,7 +21,9 @@ from .._cluster.api_objects.drifted_fields import Drift
 from .._cluster.api_objects.labels import FIELD_MANAGER, PART_OF_LABEL
 from .._cluster.api_objects.objects import ObjectKey, key_of
 from .._json import Obj, part
+from .._recipes.templates.pod_references import USERS_KINDS, named_by_pods, stops_pods
 from .._recipes.templates.render_facts import RenderedObject
+from .._verdicts.verdict import Outcome, Verdict
 from .cleanup.ownership import find_owned
 from .desired import Desired
 from .preparation.prepare import Prepared
@@ -34,6 +36,9 @@ _ORDER = (MISSING, CHANGED, EXTENDED)
 # What of the record's spec says what is deployed; which options are secret, a look does not know.
 _ASKED_FOR = ("recipe", "namespace", "options", "pools", "selector", "taints")
 _NAMED = 5
+
+# An object's state, and the object as it is rendered.
+_Place = tuple[str, RenderedObject]
 
 
 def is_comparable(prepared: Prepared) -> bool:
@@ -53,10 +58,11 @@ def is_comparable(prepared: Prepared) -> bool:
 def find_drift(desired: Desired) -> list[Obj]:
     """A row for each object that is not as it was deployed: {object, state, drift (changed, missing,
     extended), fields, by, since, put_back, todo}. Reads each kind once, and what is not found by our labels by
-    its name. Raises EnablementError."""
-    if not is_comparable(desired.prepared):
-        return []
+    its name. Where it cannot be compared with the last run, of what users' pods name alone, and whether it
+    is there. Raises EnablementError."""
     wanted = dict(_wanted(desired))
+    if not is_comparable(desired.prepared):
+        return _missing_of_users(desired, wanted)
     objects = [item.manifest for _state, item in wanted.values()]
     live: dict[ObjectKey, Obj] = find_owned(
         desired.client, desired.prepared, list(desired.recipe.states), desired.record, objects
@@ -64,6 +70,43 @@ def find_drift(desired: Desired) -> list[Obj]:
     live |= _read(desired.client, [key for key in wanted if key not in live])
     rows = (_row(desired, key, state, item, live.get(key)) for key, (state, item) in wanted.items())
     return sorted(filter(None, rows), key=lambda row: _ORDER.index(row["drift"]))
+
+
+def _missing_of_users(desired: Desired, wanted: Mapping[ObjectKey, _Place]) -> list[Obj]:
+    """What users' pods name and is gone, whatever else is new; not of states that were not ready."""
+    rows = part(desired.record or {}, "status").get("states") or []
+    unready = {row.get("name") for row in rows if row.get("phase") != "ready"}
+    places = {
+        key: place
+        for key, place in wanted.items()
+        if rows and key.kind in USERS_KINDS and place[0] not in unready
+    }
+    live = _read(desired.client, list(places))
+    found = (_row(desired, key, *places[key], None) for key in places if key not in live)
+    return list(filter(None, found))
+
+
+def not_applied(desired: Desired, rows: Sequence[Obj]) -> dict[tuple[str, str], Verdict]:
+    """(state, group) -> what its proofs cannot tell: an object is missing without which pods do not
+    start, while those run on that have. rows: as find_drift gives them."""
+    gone = {row["object"] for row in rows if row["drift"] == MISSING and not row["put_back"]}
+    if not gone:
+        return {}
+    wanted = dict(_wanted(desired))
+    named = set[tuple[str, str, str]]().union(
+        *(named_by_pods(item.manifest) for _state, item in wanted.values())
+    )
+    return {
+        (state, item.group): Verdict(
+            Outcome.TROUBLE,
+            "NotApplied",
+            f"{key} is not in the cluster, and no pod that needs it starts",
+            ran=True,
+            heals=False,
+        )
+        for key, (state, item) in wanted.items()
+        if str(key) in gone and stops_pods(key, named)
+    }
 
 
 def drift_in(desired: Desired, changes: Sequence[Change]) -> list[Obj]:
@@ -109,7 +152,7 @@ def _what(row: Mapping[str, Any]) -> str:
     return f"({', '.join(row['fields'][:_NAMED])}{by})"
 
 
-def _wanted(desired: Desired) -> Iterator[tuple[ObjectKey, tuple[str, RenderedObject]]]:
+def _wanted(desired: Desired) -> Iterator[tuple[ObjectKey, _Place]]:
     """All objects that the recipe has here, with the states that they are of."""
     for state, rendered in desired.rendered.items():
         for item in rendered.objects:

@@ -18,6 +18,7 @@ from .._cluster.definitions import kinds_in
 from .._cluster.lease import LEASE
 from .._errors import EnablementError
 from .desired import Desired
+from .on_nodes.proven_condition import is_wanted
 from .record.crd import NAME, RECORD
 
 Rights = dict[AccessReview, set[str]]
@@ -110,6 +111,8 @@ def of_run(client: Client, desired: Desired, *, proves: bool) -> Rights:
         return rights
     rights[access(RECORD, None, "patch", "status")] = {name}
     rights[access(client.kind("v1", "Node"), None, "patch")] = set()
+    if is_wanted(desired.prepared.options):
+        rights[access(client.kind("v1", "Node"), None, "patch", "status")] = set()
     if _starts_pods(desired):
         pods = client.kind("v1", "Pod")
         rights |= {

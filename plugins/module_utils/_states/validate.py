@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Literal, Optional
@@ -20,11 +20,13 @@ from .._recipes.render import render_pod
 from .._runs.context import RunContext
 from .._runs.guard import Guard
 from .._runs.task import Task
+from .._verdicts.verdict import Verdict
 from . import phase_events
 from .desired import Desired
-from .drift import tell_drift
+from .drift import not_applied, tell_drift
 from .later_changes import LaterChanges
 from .on_nodes.holders import find_holders
+from .on_nodes.proven_condition import is_wanted
 from .on_nodes.strays import MembershipRequest
 from .preparation.image_facts import ImageRequest
 from .preparation.prepare import StateChoice, choose, prepare, tell_edited
@@ -86,7 +88,11 @@ def prove(
     that meanwhile, or do what a hook does. drift: what the run has put back before. node: what the
     table is about, if not all of them."""
     names = {state.name for state in chosen}
-    staged = {stage.state for stage in (later.left if later else ())}
+    ending = WalkEnding(desired, guard, context)
+    reads = _reads(context, request, whole=_is_whole(desired.plans, names))
+    drift = _drift(ending, drift, reads=reads)
+    missing = not_applied(desired, drift)
+    staged = _planned_anyway(later, missing)
     # All states are planned, since a chosen one may require others; only the chosen ones are
     # reported.
     plans = desired.plans_with(staged)
@@ -100,10 +106,13 @@ def prove(
         dry=dry,
         runtime_gates=desired.runtime_gates,
         by_nodes=desired.prepared.by_nodes,
+        conditions=is_wanted(desired.prepared.options),
+        clock=context.clock,
     )
     access = _access(desired, request, guard, allowed=not dry)
     loop = _loop(desired, needed, request, context, access, writer)
     loop.hook = hook
+    loop.walker.unapplied.update(missing)
     _settle(loop, desired.members, later, wait=request.wait and not dry)
     if not dry:
         _say_changes(desired, loop, context, recorded=request.record)
@@ -111,15 +120,13 @@ def prove(
         later.drop_departed(loop.walker)
         context.tell_changes(later.done)
     report = make_report(desired, plans, names, loop, request.report)
-    ending = WalkEnding(desired, guard, context)
     released = ending.release_nodes()
     report["released"] = dict(desired.strays.leaving)
     if not dry:
         ending.clear_validators(loop)
     report["rivals"] = ending.find_rivals()
     report["unfinished"] = [str(error) for error in ending.refused]
-    reads = _reads(context, request, whole=len(plans) == len(needed))
-    _tell_drift(report, ending, drift, reads=reads)
+    tell_drift(report, drift, is_there=reads)
     complete_report(report, desired, context, wait=request.wait)
     narrow_to_node(report, node, desired, plans, loop, context.clock())
     result = result_of(
@@ -140,14 +147,27 @@ def _show(lines: Sequence[str], context: RunContext) -> None:
         context.notice(line)
 
 
+def _drift(ending: WalkEnding, drift: Sequence[Obj], *, reads: bool) -> Sequence[Obj]:
+    """Who merely reads finds what others have done; a run has put that back (drift)."""
+    return ending.find_drift() if reads else drift
+
+
+def _planned_anyway(
+    later: LaterChanges | None, missing: Mapping[tuple[str, str], Verdict]
+) -> set[str]:
+    """The states of which something is to be told although they may prove nothing."""
+    staged = {stage.state for stage in later.left} if later else set()
+    return staged | {state for state, _group in missing}
+
+
+def _is_whole(plans: list[StatePlan], names: set[str]) -> bool:
+    """Whether the named states, with what they require, are all that prove something."""
+    return len(_with_requirements(plans, names)) == len(plans)
+
+
 def _reads(context: RunContext, request: ProofRequest, *, whole: bool) -> bool:
     """Whether somebody merely reads how all (whole) of a recipe stands; a plan tells of drift itself."""
     return context.check_mode and not request.wait and whole
-
-
-def _tell_drift(report: Obj, ending: WalkEnding, drift: Sequence[Obj], *, reads: bool) -> None:
-    """Who merely reads finds what others have done; a run has put that back (drift)."""
-    tell_drift(report, ending.find_drift() if reads else drift, is_there=reads)
 
 
 def _settle(loop: Loop, nodes: Sequence[Obj], later: LaterChanges | None, *, wait: bool) -> None:

@@ -16,6 +16,7 @@ from .._cluster.api_objects.controller_references import controller_of
 from .._cluster.api_objects.labels import RECIPE_LABEL, summary_label
 from .._cluster.api_objects.objects import ObjectKey
 from .._nodes.taints import EXCHANGE, Taint, is_tolerated
+from .._states.on_nodes.claiming_pods import CLAIM_STATUS
 from .._states.on_nodes.holders import asked_for
 
 _MIRROR = "kubernetes.io/config.mirror"
@@ -42,7 +43,7 @@ KEPT: Mapping[str, Any] = {
         "volumes": [{"hostPath": {"path": str}, "emptyDir": {}}],
         "tolerations": [{}],
     },
-    "status": {"phase": str},
+    "status": {"phase": str, **CLAIM_STATUS},
 }
 
 

@@ -14,7 +14,11 @@ from ansible_collections.hardware.enablement.plugins.module_utils._recipes.loadi
 from ansible_collections.hardware.enablement.plugins.module_utils._recipes.loading.recipe import (
     Recipe,
 )
-from ansible_collections.hardware.enablement.tests.unit.recipes.conftest import REPO
+from ansible_collections.hardware.enablement.tests.unit.recipes.conftest import (
+    REPO,
+    Render,
+    renderer,
+)
 
 RECIPES = REPO / "recipes"
 CHANGED = {"device_plugin", "device_plugin_validation"}
@@ -43,3 +47,65 @@ def test_no_resource_is_asked_for_and_claims_are_seen(recipes: tuple[Recipe, Rec
     assert dra.device_access.dra_drivers == ("gpu.nvidia.com",)
     proofs = [proof.kind for name in sorted(CHANGED) for proof in dra.states[name].validate]
     assert proofs == ["rollout", "resource_slices", "workload"]
+
+
+# kubernetes-sigs/dra-driver-nvidia-gpu v0.4.1, deployments/helm/dra-driver-nvidia-gpu/templates/deviceclass-*.yaml: the
+# class, the type of its devices, and the extended resource whose pods get them.
+OF_THE_CHART = {
+    "gpu.nvidia.com": ("gpu", "nvidia.com/gpu"),
+    "mig.nvidia.com": ("mig", None),
+    "vfio.gpu.nvidia.com": ("vfio", None),
+}
+
+
+@pytest.fixture(scope="module")
+def render() -> Render:
+    """Renders recipes/nvidia-gpu-dra."""
+    return renderer(RECIPES / "nvidia-gpu-dra")
+
+
+def test_its_classes_are_those_of_the_chart(render: Render) -> None:
+    made = render(cluster={"kubernetes_version": "1.36.2"}).objects("DeviceClass")
+    text = "device.driver == 'gpu.nvidia.com' && device.attributes['gpu.nvidia.com'].type == '{}'"
+    assert {
+        each["metadata"]["name"]: (
+            each["spec"]["selectors"][0]["cel"]["expression"],
+            each["spec"].get("extendedResourceName"),
+        )
+        for each in made
+    } == {name: (text.format(kind), resource) for name, (kind, resource) in OF_THE_CHART.items()}
+
+
+@pytest.mark.parametrize(
+    ("version", "options", "is_named"),
+    [
+        ("1.36.0", {}, True),
+        ("1.37.1+rke2r1", {}, True),
+        # Its feature gate is off there, and the API server drops the field.
+        ("1.35.3", {}, False),
+        ("1.36.0", {"extended_resource": False}, False),
+    ],
+)
+def test_the_extended_resource_is_named_where_kubernetes_keeps_it(
+    render: Render, version: str, options: dict[str, bool], is_named: bool
+) -> None:
+    spec = render(cluster={"kubernetes_version": version}, **options).one(
+        "DeviceClass", "gpu.nvidia.com"
+    )["spec"]
+    assert ("extendedResourceName" in spec) is is_named
+
+
+def test_feature_gates_and_probes_are_the_drivers(render: Render) -> None:
+    gates = {"NVMLDeviceHealthCheck": True, "DynamicMIG": False}
+    (daemonset, *_others) = [
+        each
+        for each in render(
+            cluster={"kubernetes_version": "1.36.2"}, dra_feature_gates=gates
+        ).objects("DaemonSet", "device_plugin")
+        if each["metadata"]["name"].startswith("nvidia-dra-driver")
+    ]
+    (container,) = daemonset["spec"]["template"]["spec"]["containers"]
+    env = {each["name"]: each.get("value") for each in container["env"]}
+    assert env["FEATURE_GATES"] == "DynamicMIG=false,NVMLDeviceHealthCheck=true"
+    assert "SERVICE_ACCOUNT_NAME" in env
+    assert container["livenessProbe"]["grpc"] == container["readinessProbe"]["grpc"]

@@ -327,6 +327,18 @@ def test_images_are_listed() -> None:
     images = check(bundle, "nvidia-gpu", {"driver_version": "570.1"}, TYPES, combine=False).images
     assert "nvcr.io/nvidia/driver:570.1-ubuntu24.04" in images
     assert any(image.startswith("nvcr.io/nvidia/k8s-device-plugin:") for image in images)
+    # Each cluster has its own.
+    assert not [image for image in images if "driver-toolkit" in image]
+
+
+def test_oc_mirror_is_told_the_same_images() -> None:
+    request = RecipeCheckRequest(
+        "nvidia-gpu-dra", bundle=read_bundle(REPO / "recipes" / "nvidia-gpu-dra")
+    )
+    result = check_core.run(request, RunContext(), TYPES)
+    names = [each["name"] for each in result["image_set"]["mirror"]["additionalImages"]]
+    assert names == result["images"] != []
+    assert result["image_set"]["apiVersion"] == "mirror.openshift.io/v2alpha1"
 
 
 def test_a_missing_file_hides_no_other_mistake(tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ from ..._recipes.loading.recipe import Recipe, State
 from ..._states import priority_classes, resource_removal
 from ..._states.cleanup import foreign_objects
 from ..._states.inventory import node_hosts
-from ..._states.on_nodes import claiming_pods, holders, node_patches
+from ..._states.on_nodes import claiming_pods, holders, node_patches, proven_condition
 from ..._states.preparation import discover, foreign, platform, runtime_facts
 from ..._states.record import record_store
 from ..._states.validation import answers, mirror
@@ -64,13 +64,16 @@ def needed_rights(
     namespace: str,
     *,
     looked_up: Sequence[State],
+    conditions: bool,
 ) -> list[Right]:
     """All rights of a recipe that makes these objects, some of them several times.
 
-    looked_up: the states whose images are looked up or built.
+    looked_up: the states whose images are looked up or built. conditions: whether runs write
+    conditions of nodes.
     """
     modules = [
         *_ENGINE,
+        *((proven_condition,) if conditions else ()),
         *(_LOOKUPS if looked_up else ()),
         *(() if all(state.images.fallback for state in looked_up) else _BUILDS),
     ]

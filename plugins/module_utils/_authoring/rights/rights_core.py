@@ -27,6 +27,7 @@ from ..._recipes.loading.instances import default_namespace
 from ..._recipes.loading.lookups import is_looked_up, settled
 from ..._recipes.loading.options import resolve
 from ..._schema.requests import ParameterGroup
+from ..._states.on_nodes.proven_condition import is_wanted
 from .needed import needed_rights
 from .roles import Subject, bindings, cluster_roles, namespaced_roles
 
@@ -124,7 +125,14 @@ def _rights_of(
     else:
         recipe = settled(recipe, resolve(recipe, request.options, complete=False))
         looked_up = [state for state in recipe.states.values() if is_looked_up(state)]
-    rights = needed_rights(recipe, objects, types, namespace, looked_up=looked_up)
+    rights = needed_rights(
+        recipe,
+        objects,
+        types,
+        namespace,
+        looked_up=looked_up,
+        conditions=request.any_options or is_wanted(request.options),
+    )
     return rights, _as_it_has_to_be(namespace, objects)
 
 

@@ -148,14 +148,17 @@ class Client(ObjectReader):
         body: Mapping[str, Any] | Sequence[Mapping[str, Any]],
         *,
         subresource: str | None = None,
+        strategic: bool = False,
         dry_run: bool = False,
     ) -> Obj:
         """JSON merge patch for a mapping, JSON patch for a list of operations.
 
+        strategic: merges lists by their items' keys, for what several write into one list.
         Operations have to be such that doing them twice does no harm: they set or test fields, and
         add to no list.
         """
-        form = "merge" if isinstance(body, Mapping) else "json"
+        merge = "strategic-merge" if strategic else "merge"
+        form = merge if isinstance(body, Mapping) else "json"
         call = ApiRequest(
             "PATCH",
             kind.path(namespace, name, subresource),

@@ -74,7 +74,12 @@ def report_labels(patches: Mapping[str, Obj]) -> list[str]:
     nodes: dict[tuple[str, ...], list[str]] = {}
     for name, patch in patches.items():
         labels = patch["metadata"].get("labels") or {}
-        nodes.setdefault(tuple(_label(*entry) for entry in sorted(labels.items())), []).append(name)
+        conditions = [
+            f"    {'-' if '$patch' in each else '~'} condition {each['type']}"
+            for each in (patch.get("status") or {}).get("conditions") or ()
+        ]
+        texts = (*(_label(*entry) for entry in sorted(labels.items())), *conditions)
+        nodes.setdefault(texts, []).append(name)
     lines = []
     for labels, names in sorted(nodes.items()):
         lines += [f"  {count_nodes(names)}{'' if labels else ' (proofs)'}", *labels]

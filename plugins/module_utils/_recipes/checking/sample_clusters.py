@@ -107,7 +107,9 @@ _OPENSHIFT = {
     "trusted_ca": "user-ca-bundle",
     "pull_secret": "openshift-config/pull-secret",
 }
-_TOOLKITS = {_BUILD: f"registry.example.com/driver-toolkit@sha256:{'0' * 64}"}
+# Of no release: a cluster has that of its own, which is mirrored with it.
+MADE_UP_TOOLKIT = f"registry.example.com/driver-toolkit@sha256:{'0' * 64}"
+_TOOLKITS = {_BUILD: MADE_UP_TOOLKIT}
 
 SAMPLE_CLUSTERS = (
     SampleCluster("Kubernetes", "kubernetes", True, _MIXED, {"kubernetes_version": "1.36.2"}),

@@ -16,6 +16,7 @@ from ..loading.lookups import settled
 from ..loading.options import resolve
 from ..loading.recipe import Recipe
 from ..readiness.node_readiness import ReadinessError, with_node_agent
+from ..readiness_rules import with_readiness_rule
 from ..templates.documents import Lines
 from ..templates.overlay import RECIPE_FILE
 from ..templates.render_facts import ClusterApi, RenderedState, RenderFacts
@@ -28,7 +29,7 @@ from .made import MadeObjects
 from .object_check import ObjectCheck
 from .object_names import images_of
 from .recording import RecordingTemplates, Rendering
-from .sample_clusters import SampleCluster, coarse
+from .sample_clusters import MADE_UP_TOOLKIT, SampleCluster, coarse
 from .variants import SAMPLE, Variant
 
 
@@ -115,7 +116,8 @@ class Trials:
             f"the cluster {cluster.name}" if cluster.platform != "kubernetes" else "",
         ]
         templates = RecordingTemplates(self.recipe.files, self.recipe.source)
-        recipe = with_node_agent(settled(self.recipe, options), options, {})
+        with_agent = with_node_agent(settled(self.recipe, options), options, {})
+        recipe = with_readiness_rule(with_agent, options)
         return Case(recipe, facts, templates, " on ".join(filter(None, parts)))
 
     def _fits(self, kernel: str) -> bool:
@@ -251,8 +253,8 @@ class Trials:
 
 
 def _is_made_up(image: str) -> bool:
-    """Whether only a user, or a build, knows what will stand there."""
-    return SAMPLE in image or image.startswith("unresolved.invalid/")
+    """Whether only a user, a build or the cluster knows what will stand there."""
+    return SAMPLE in image or image.startswith("unresolved.invalid/") or image == MADE_UP_TOOLKIT
 
 
 def _text(error: InvalidInput) -> str:

@@ -174,6 +174,25 @@ STANDARD: Mapping[str, StandardOption] = {
         ),
         StandardOption(
             Option(
+                name="node_condition",
+                type="bool",
+                default=False,
+                description="Whether each node has the condition hardware-enablement.io/<recipe> beside the label of"
+                " that name, for what reads conditions alone. The run then needs the right to patch nodes/status.",
+            ),
+        ),
+        StandardOption(
+            Option(
+                name="node_readiness_rule",
+                type="str",
+                default="none",
+                description="With node_condition: a NodeReadinessRule, by which node-readiness-controller keeps other"
+                " pods off a node until that condition is True, for the first time or whenever it is not.",
+                choices=("none", "bootstrap-only", "continuous"),
+            ),
+        ),
+        StandardOption(
+            Option(
                 name="log_level",
                 type="str",
                 default="info",

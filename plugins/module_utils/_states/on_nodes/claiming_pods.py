@@ -17,6 +17,9 @@ _CLAIM = ("resource.k8s.io/v1", "ResourceClaim")
 # For recipes that name DRA drivers: pods of whatever namespace may claim their devices.
 RIGHTS = (Right("resource.k8s.io", ("resourceclaims",), ("list",), CLUSTER, read_only=("list",)),)
 
+# What tells of claims in a pod's status: a shape, as in _cluster.object_shapes.
+CLAIM_STATUS: Mapping[str, Any] = {"extendedResourceClaimStatus": {"resourceClaimName": str}}
+
 
 class ClaimingPods:
     """The pods for which devices of some DRA drivers are reserved.
@@ -35,7 +38,7 @@ class ClaimingPods:
         """The uids of all pods that hold such devices. pods: the bound ones, by which is told
         whether the claims have to be read again."""
         if self._drivers:
-            claim = {pod["metadata"]["uid"] for pod in pods if pod["spec"].get("resourceClaims")}
+            claim = {pod["metadata"]["uid"] for pod in pods if _has_claims(pod)}
             if not claim <= self._seen:
                 self._seen |= claim
                 self._found |= self._read()
@@ -56,3 +59,10 @@ class ClaimingPods:
     def _is_ours(self, allocation: Mapping[str, Any]) -> bool:
         results = part(allocation, "devices").get("results") or ()
         return any(result["driver"] in self._drivers for result in results)
+
+
+def _has_claims(pod: Mapping[str, Any]) -> bool:
+    """Whether a pod has claims: its own, or the one that the scheduler makes for a pod that asks for an
+    extended resource of a DeviceClass, which the pod's status alone tells (KEP-5004)."""
+    by_resource = part(pod, "status").get("extendedResourceClaimStatus")
+    return bool(pod["spec"].get("resourceClaims") or by_resource)

@@ -14,7 +14,7 @@ from ..._cluster.api_client.rights import CLUSTER, Right
 from ..._cluster.api_objects.labels import RECIPE_LABEL
 from ..._json import Obj, part
 from ..preparation.prepare import Prepared
-from .claiming_pods import ClaimingPods
+from .claiming_pods import CLAIM_STATUS, ClaimingPods
 
 # Pods that have not ended, as a field selector.
 LIVING = "status.phase!=Succeeded,status.phase!=Failed"
@@ -30,6 +30,7 @@ _KEPT: Mapping[str, Any] = {
         "initContainers": [_ASKING],
         "resourceClaims": [{"name": str}],
     },
+    "status": CLAIM_STATUS,
 }
 
 

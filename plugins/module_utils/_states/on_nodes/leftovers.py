@@ -16,16 +16,24 @@ from ..._cluster.api_objects.labels import (
     upgrade_annotation,
 )
 from ..._json import Obj
-from .node_patches import patch_nodes
+from ..._nodes.facts import own_conditions
+from .node_patches import patch_nodes, patch_status
 from .node_taints import find_patches, write_taints
 from .node_upgrades import write_upgrade
+from .proven_condition import found_in, status_patch
 
 
 def clear_marks(
     client: Client, recipe: str, nodes: Iterable[Obj], guard: Callable[[], None], *, write: bool
 ) -> dict[str, Obj]:
     """Take our marks off nodes, and our taints; returns the patches of the marks by node."""
+    nodes = list(nodes)
     found = {node["metadata"]["name"]: marks_of(node, recipe) for node in nodes}
+    conditions = {
+        node["metadata"]["name"]: patch
+        for node in nodes
+        if (patch := _without_condition(node, recipe))
+    }
     patches = {
         name: {"metadata": {part: dict.fromkeys(names) for part, names in marks.items()}}
         for name, marks in found.items()
@@ -36,6 +44,9 @@ def clear_marks(
         _give_back(client, recipe, found, guard)
         guard()
         patch_nodes(client, patches)
+    if conditions and write:
+        guard()
+        patch_status(client, conditions)
     return patches
 
 
@@ -68,10 +79,16 @@ def _give_back(
 
 
 def find_marked(client: Client, recipe: str) -> list[Obj]:
-    """The nodes that carry any mark of ours, without spec and status: whichever somebody has taken
-    away, another finds the node."""
-    nodes = client.list(client.kind("v1", "Node"), metadata_only=True).items
-    return [node for node in nodes if marks_of(node, recipe)]
+    """The nodes that carry any mark of ours: whichever somebody has taken away, another finds the
+    node."""
+    nodes = client.list(client.kind("v1", "Node"), leanly=True).items
+    return [node for node in nodes if marks_of(node, recipe) or _without_condition(node, recipe)]
+
+
+def _without_condition(node: Mapping[str, Any], recipe: str) -> Obj | None:
+    """The patch that takes our condition off a node; None where it has none."""
+    found = found_in(own_conditions(node.get("status") or {}), recipe)
+    return status_patch(found, None, recipe, "")
 
 
 def marks_of(node: Mapping[str, Any], recipe: str) -> dict[str, list[str]]:

@@ -21,14 +21,28 @@ RIGHTS = (Right("", ("nodes",), ("patch",), CLUSTER),)
 
 def patch_nodes(client: Client, patches: Mapping[str, Obj]) -> None:
     """One merge patch per node; raises the first error after all have been sent."""
-    for error in try_patches(client, patches).values():
+    _raise_first(try_patches(client, patches))
+
+
+def patch_status(client: Client, patches: Mapping[str, Obj]) -> None:
+    """The same of nodes' status, by strategic merge."""
+    _raise_first(try_patches(client, patches, subresource="status"))
+
+
+def _raise_first(refused: Mapping[str, ApiError]) -> None:
+    for error in refused.values():
         if not isinstance(error, NotFound):
             raise error
 
 
-def try_patches(client: Client, patches: Mapping[str, Obj | Sequence[Obj]]) -> dict[str, ApiError]:
-    """One patch per node (a JSON patch where it is a list); returns what the API server refused, by
-    node: NotFound for one that has left.
+def try_patches(
+    client: Client,
+    patches: Mapping[str, Obj | Sequence[Obj]],
+    *,
+    subresource: str | None = None,
+) -> dict[str, ApiError]:
+    """One patch per node (a JSON patch where it is a list, a strategic one of a subresource); returns
+    what the API server refused, by node: NotFound for one that has left.
 
     Raises Unreachable where there is no API server any more.
     """
@@ -37,7 +51,14 @@ def try_patches(client: Client, patches: Mapping[str, Obj | Sequence[Obj]]) -> d
     def call(name: str) -> Callable[[], None]:
         def send() -> None:
             # The whole node comes back; a thousand of them would be more than all else in memory.
-            client.patch(kind, name, None, patches[name])
+            client.patch(
+                kind,
+                name,
+                None,
+                patches[name],
+                subresource=subresource,
+                strategic=subresource is not None,
+            )
 
         return send
 

@@ -30,6 +30,7 @@ from ..._recipes.loading.lookups import settled_for_all
 from ..._recipes.loading.options import resolve, secret_texts
 from ..._recipes.loading.recipe import DeviceAccess, Recipe, State
 from ..._recipes.readiness.node_readiness import is_by_nodes, with_node_agent
+from ..._recipes.readiness_rules import refuse_contradictions, with_readiness_rule
 from ..._recipes.render import RenderFacts
 from ..._recipes.requirements import node_label_sets
 from ..._recipes.templates.render_facts import ClusterApi
@@ -232,7 +233,9 @@ def _absolute(recipe_dir: str) -> str:
 
 def _with_options(recipe: Recipe, intent: Intent) -> Recipe:
     found = settled_for_all(recipe, intent.options, intent.pool_options)
-    return with_node_agent(found, intent.options, intent.pool_options)
+    with_agent = with_node_agent(found, intent.options, intent.pool_options)
+    refuse_contradictions(intent.options, intent.pool_options)
+    return with_readiness_rule(with_agent, intent.options)
 
 
 def tell_differences(prepared: Prepared, context: RunContext) -> None:

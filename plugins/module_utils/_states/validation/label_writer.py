@@ -6,25 +6,30 @@ for it or at the node's end."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence, Set
+from collections.abc import Callable, Collection, Mapping, Sequence, Set
 from dataclasses import dataclass
+from time import time
 from typing import Any
 
 from ..._cluster.api_client.api_errors import ApiError
 from ..._cluster.api_client.client import Client
 from ..._nodes.facts import NodeFacts
 from ..._nodes.upgrade_marks import proven_patch
+from ..._times import timestamp
 from ..on_nodes.node_patches import try_patches
+from ..on_nodes.proven_condition import saying, status_patch
 from . import node_marks
 from .phases import StatePlan
 
 
 @dataclass(frozen=True)
 class _Wanted:
-    """What a node should carry, and the patch that makes it so."""
+    """What a node should carry, and the patches that make it so: of its metadata and of its status;
+    None for none."""
 
     after: node_marks.NodeMarks
-    patch: dict[str, Any]
+    patch: dict[str, Any] | None
+    status: dict[str, Any] | None
     urgent: bool
 
 
@@ -42,9 +47,11 @@ class LabelWriter:
         dry: bool,
         runtime_gates: Collection[Set[str]] = (frozenset(),),
         by_nodes: bool = False,
+        conditions: bool = False,
+        clock: Callable[[], float] = time,
     ) -> None:
         """runtime_gates: see node_marks.urgent. by_nodes: whether nodes publish their labels
-        themselves."""
+        themselves. conditions: whether a node's status is to say the same as its summary label."""
         self._client = client
         self._plans = plans
         self._recipe = recipe
@@ -52,6 +59,8 @@ class LabelWriter:
         self._dry = dry
         self._runtime_gates = runtime_gates
         self._by_nodes = by_nodes
+        self._conditions = conditions
+        self._clock = clock
         self._wanted: dict[str, _Wanted] = {}
         self._sent: dict[str, node_marks.NodeMarks] = {}
         self._opened: dict[str, list[dict[str, Any]]] = {}
@@ -77,14 +86,18 @@ class LabelWriter:
         after = node_marks.without_the_nodes_own(
             before, after, self._recipe, by_nodes=self._by_nodes
         )
+        after.condition = saying(after.summary) if self._conditions else None
         patch = node_marks.patch(before, after, self._recipe)
-        if patch is None:
+        status = status_patch(
+            before.condition, after.condition, self._recipe, timestamp(self._clock())
+        )
+        if patch is None and status is None:
             self._wanted.pop(name, None)
         else:
             urgent = node_marks.urgent(
                 before, after, self._plans, self._recipe, self._runtime_gates
             )
-            self._wanted[name] = _Wanted(after, patch, urgent)
+            self._wanted[name] = _Wanted(after, patch, status, urgent)
 
     def open(self, node: NodeFacts) -> None:
         """Note that a node is proven, so that the taint with which it has started goes, or its
@@ -116,14 +129,25 @@ class LabelWriter:
             return refused
         if not self._dry:
             self._guard()
-            refused = try_patches(
-                self._client, {name: wanted.patch for name, wanted in due.items()}
-            )
+            refused = self._send(due)
         for name in due.keys() - refused.keys():
-            self.changed[name] = _merged(self.changed.get(name), due[name].patch)
+            self.changed[name] = _merged(self.changed.get(name), due[name])
             self._sent[name] = due[name].after
         self._open_nodes()
         return refused
+
+    def _send(self, due: Mapping[str, _Wanted]) -> dict[str, ApiError]:
+        """Labels, then the condition that says the same; returns what was refused, by node."""
+        labels = {name: wanted.patch for name, wanted in due.items() if wanted.patch}
+        refused = try_patches(self._client, labels)
+        statuses = {
+            name: wanted.status
+            for name, wanted in due.items()
+            if wanted.status and name not in refused
+        }
+        return refused | (
+            try_patches(self._client, statuses, subresource="status") if statuses else {}
+        )
 
     def _open_nodes(self) -> None:
         """Take start-up taints off, after the labels that tell of the proofs. Where a node's taints
@@ -136,11 +160,12 @@ class LabelWriter:
             try_patches(self._client, opened)
 
 
-def _merged(old: dict[str, Any] | None, new: dict[str, Any]) -> dict[str, Any]:
-    """Two merge patches of a node's metadata as one, for the report."""
-    if old is None:
-        return new
-    merged = {part: dict(entries) for part, entries in old["metadata"].items()}
-    for part, entries in new["metadata"].items():
+def _merged(old: dict[str, Any] | None, wanted: _Wanted) -> dict[str, Any]:
+    """What was written of a node's metadata before and now, as one merge patch, for the report."""
+    merged = {
+        part: dict(entries) for part, entries in (old or {"metadata": {}})["metadata"].items()
+    }
+    for part, entries in (wanted.patch or {"metadata": {}})["metadata"].items():
         merged.setdefault(part, {}).update(entries)
-    return {"metadata": merged}
+    status = wanted.status or {name: old[name] for name in ("status",) if old and name in old}
+    return {"metadata": merged, **status}

@@ -25,6 +25,7 @@ from ..._cluster.api_objects.labels import (
 from ..._json import parse_json
 from ..._nodes.facts import NodeFacts
 from ..._times import seconds
+from ..on_nodes.proven_condition import ProvenCondition, found_in
 from .phases import UNTOLD, Phase, ProofRecord, Result, StatePlan
 
 READY, STALE, DEGRADED, VANISHED = "ready", "stale", "degraded", "vanished"
@@ -36,7 +37,7 @@ class NodeMarks:
 
     facts: what the node tells pods about itself, by the names of the labels. vanished: since when
     the labels of the hardware are gone, as an API timestamp. restarts: the states whose pods still
-    run the version before, sorted.
+    run the version before, sorted. condition: what the node's status says of the recipe.
     """
 
     gates: dict[str, str] = field(default_factory=dict)
@@ -45,6 +46,7 @@ class NodeMarks:
     facts: dict[str, str] = field(default_factory=dict)
     vanished: str | None = None
     restarts: tuple[str, ...] = ()
+    condition: ProvenCondition | None = None
 
 
 @dataclass(frozen=True)
@@ -74,7 +76,8 @@ def read(node: NodeFacts, recipe: str) -> NodeMarks:
     noted = node.annotations.get(restart_pending_annotation(recipe)) or ""
     restarts = tuple(sorted(filter(None, noted.split(","))))
     summary = node.labels.get(summary_label(recipe))
-    return NodeMarks(gates, summary, proofs, facts, since, restarts)
+    condition = found_in(node.conditions, recipe)
+    return NodeMarks(gates, summary, proofs, facts, since, restarts, condition)
 
 
 def _parse(text: str | None) -> dict[str, ProofRecord]:

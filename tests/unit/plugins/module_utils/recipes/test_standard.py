@@ -12,6 +12,7 @@ import pytest
 
 from ansible_collections.hardware.enablement.plugins.module_utils._recipes import (
     inject,
+    readiness_rules,
     renderer,
     requirements,
 )
@@ -20,6 +21,9 @@ from ansible_collections.hardware.enablement.plugins.module_utils._recipes.loadi
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._recipes.readiness import (
     node_readiness,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._states.on_nodes import (
+    proven_condition,
 )
 
 REPO = Path(__file__).resolve().parents[5]
@@ -30,7 +34,14 @@ def test_every_standard_option_is_read(name: str) -> None:
     entry = STANDARD[name]
     code = "".join(
         Path(str(module.__file__)).read_text(encoding="utf-8")
-        for module in (inject, node_readiness, renderer, requirements)
+        for module in (
+            inject,
+            node_readiness,
+            proven_condition,
+            readiness_rules,
+            renderer,
+            requirements,
+        )
     )
     templates = "".join(file.read_text(encoding="utf-8") for file in REPO.glob("recipes/**/*.j2"))
     in_code, in_templates = f'options["{name}"]' in code, f"options.{name}" in templates

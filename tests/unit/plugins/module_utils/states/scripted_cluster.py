@@ -47,6 +47,7 @@ _BUILTIN = (
         ("policy/v1", "PodDisruptionBudget"),
     ),
     ("apiextensions.k8s.io/v1", "CustomResourceDefinition"),
+    ("node.k8s.io/v1", "RuntimeClass"),
     ("scheduling.k8s.io/v1", "PriorityClass"),
 )
 CLUSTER_POLICY = Kind("nvidia.com", "v1", "ClusterPolicy", "clusterpolicies", namespaced=False)
@@ -253,7 +254,7 @@ class ScriptedCluster:
         version = (body.get("metadata") or {}).pop("resourceVersion", None)
         if version not in (None, live["metadata"]["resourceVersion"]):
             return refusal(409, "Conflict", "the object has been modified")
-        _merge(live, body)
+        _merge(live, _with_all_conditions(live, body))
         self._tell(plural, "MODIFIED", live)
         return 200, {}, live
 
@@ -344,6 +345,18 @@ def _merge(into: Obj, patch: Mapping[str, Any]) -> None:
             _merge(into.setdefault(key, {}), value)
         else:
             into[key] = value
+
+
+def _with_all_conditions(live: Obj, body: Obj) -> Obj:
+    """A strategic merge of a node's conditions, by type, as the merge patch that does the same."""
+    given = body.get("status", {}).get("conditions")
+    if not given or live.get("kind") != "Node":
+        return body
+    known = {each["type"]: each for each in live["status"]["conditions"]}
+    for each in given:
+        known[each["type"]] = {**known.get(each["type"], {}), **each}
+    left = [each for each in known.values() if "$patch" not in each]
+    return {**body, "status": {**body["status"], "conditions": left}}
 
 
 def _is_meant(obj: Obj, request: _Request) -> bool:

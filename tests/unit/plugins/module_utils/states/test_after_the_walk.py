@@ -103,6 +103,7 @@ def prove(
             by_nodes=False,
             facets=frozenset(),
             device_access=DeviceAccess(),
+            options={},
         ),
         discovery=SimpleNamespace(
             grouping=grouping,

@@ -206,6 +206,67 @@ def test_what_somebody_else_has_made_in_our_place_is_not_what_we_deployed(
     assert drift(fake) == {}
 
 
+def with_needs() -> Obj:
+    """The recipe, with what its users' pods name, and what its own driver's pods do."""
+    mounted = "volumes: [{name: report, configMap: {name: report}}], containers: ["
+    driver = runs.FILES["driver.yaml.j2"].replace("containers: [", mounted)
+    users = """\
+---
+apiVersion: node.k8s.io/v1
+kind: RuntimeClass
+metadata: {name: toy}
+handler: toy
+"""
+    return {
+        **runs.FILES,
+        "driver.yaml.j2": driver,
+        "namespace.yaml.j2": runs.FILES["namespace.yaml.j2"] + users,
+    }
+
+
+def states(found: Obj) -> dict[str, tuple[str, str]]:
+    """State -> phase and reason."""
+    return {row["name"]: (row["phase"], row["reason"]) for row in found["states"]}
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "is_told"),
+    [("runtimeclasses", "toy", True), ("configmaps", "report", True), ("services", "toy", False)],
+)
+def test_a_state_is_not_ready_whose_object_is_missing_that_pods_do_not_start_without(
+    fake: FakeServer, kind: str, name: str, is_told: bool
+) -> None:
+    bundle = with_needs()
+    service = "---\napiVersion: v1\nkind: Service\nmetadata: {name: toy}\nspec: {clusterIP: None}\n"
+    bundle["report.yaml.j2"] += service
+    cluster = ScriptedCluster(fake, runs.card_node(card="yes"))
+    cluster.refuse = without_events
+    given: Obj = {"bundle": bundle, "wait": False, "require_ready": False}
+    runs.run(apply.TASK, STATE_APPLY, fake, bundle=bundle)
+    runs.run(validate.TASK, STATE_VALIDATE, fake, record=True, **given)
+    for state in record(cluster)["status"]["states"]:
+        state.update(phase="ready", ready=1)
+    context = RunContext(check_mode=True, clock=lambda: world.NOW)
+    before = runs.run(validate.TASK, STATE_VALIDATE, fake, context, **given)
+    del cluster.objects[kind][name]
+    found = runs.run(validate.TASK, STATE_VALIDATE, fake, context, **given)
+    assert [row["drift"] for row in found["drift"]] == ["missing"]
+    if is_told:
+        assert (found["phase"], found["ready"]) == ("failed", False)
+        assert states(found)["report"] == ("failed", "NotApplied")
+        assert f"{name} is not in the cluster, and no pod that needs it starts" in found["message"]
+    else:
+        assert states(found) == states(before)
+    # Of another version only what users name can be told.
+    other_version(cluster)
+    found = runs.run(validate.TASK, STATE_VALIDATE, fake, context, **given)
+    assert [row["object"] for row in found["drift"]] == [
+        row for row in ["RuntimeClass toy"] if kind == "runtimeclasses"
+    ]
+    cluster.objects["specialresources"]["toy"]["status"]["states"] = []
+    assert runs.run(validate.TASK, STATE_VALIDATE, fake, context, **given)["drift"] == []
+
+
 @pytest.mark.parametrize(
     ("what", "phase", "ready"),
     [("missing", "drifted", False), ("changed", "drifted", False), ("extended", "ready", True)],

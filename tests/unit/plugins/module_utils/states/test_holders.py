@@ -156,6 +156,13 @@ def test_claims_are_read_again_where_a_pod_with_claims_is_new() -> None:
     assert client.asked == 2
 
 
+def test_a_pod_whose_resource_is_of_a_device_class_has_a_claim_by_its_status() -> None:
+    told = {"status": {"extendedResourceClaimStatus": {"resourceClaimName": "p-extended"}}}
+    client = Pods({**pod("p", containers=[{}]), **told})
+    client.claims = (claim("toy.example.com", "p"),)
+    assert find_holders(cast(Client, client), CLAIMING) == {"n": ["a/p"]}
+
+
 def test_where_no_claims_are_served_nobody_has_any() -> None:
     client = Pods(pod("p", resourceClaims=[{"name": "card"}]))
     assert find_holders(cast(Client, client), CLAIMING) == {}

@@ -24,6 +24,11 @@ FOREIGN = {
     "annotations": {"note": "mine"},
 }
 
+CONDITIONS = [
+    {"type": "Ready", "status": "True"},
+    {"type": PREFIX, "status": "True", "reason": "Ready"},
+]
+
 
 class Nodes:
     """Each mark on a node of its own, and a node of somebody else."""
@@ -31,22 +36,26 @@ class Nodes:
     def kind(self, *_args: str) -> None:
         """Of no interest."""
 
-    def list(self, _kind: object, metadata_only: bool) -> Any:
-        assert metadata_only
+    def list(self, _kind: object, leanly: bool) -> Any:
+        assert leanly
         marks = [("labels", name) for name in LABELS] + [
             ("annotations", name) for name in ANNOTATIONS
         ]
         nodes = [
             {"name": name, **FOREIGN, part: {**FOREIGN[part], name: "x"}} for part, name in marks
         ]
-        return SimpleNamespace(
-            items=[{"metadata": metadata} for metadata in [*nodes, {"name": "other", **FOREIGN}]]
-        )
+        found: list[Any] = [
+            {"metadata": metadata} for metadata in [*nodes, {"name": "other", **FOREIGN}]
+        ]
+        told = {"metadata": {"name": "told", **FOREIGN}, "status": {"conditions": CONDITIONS}}
+        return SimpleNamespace(items=[*found, told])
 
 
 def test_any_mark_finds_a_node_and_nothing_else_is_touched() -> None:
     client = cast(Client, Nodes())
-    patches = clear_marks(client, "toy", find_marked(client, "toy"), lambda: None, write=False)
+    marked = find_marked(client, "toy")
+    assert "told" in {node["metadata"]["name"] for node in marked}
+    patches = clear_marks(client, "toy", marked, lambda: None, write=False)
     assert patches == {
         **{name: {"metadata": {"labels": {name: None}}} for name in LABELS},
         **{name: {"metadata": {"annotations": {name: None}}} for name in ANNOTATIONS},
