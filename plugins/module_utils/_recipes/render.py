@@ -6,7 +6,7 @@ byte for byte."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from .._errors import InvalidInput
@@ -22,6 +22,7 @@ from .requirements import Enabled
 from .sample import SAMPLE_GROUPS
 from .switches import enabled_states
 from .templates.manifests import identity, title
+from .templates.overlay import RECIPE_FILE
 from .templates.render_facts import (
     RenderedObject,
     RenderedState,
@@ -130,23 +131,31 @@ def _refuse_unsupported(
     recipe: Recipe, state: State, facts: RenderFacts, rendered: RenderedState
 ) -> None:
     """Raise InvalidInput where a state says that nodes on which it is enabled cannot have it."""
-    if not state.unsupported:
-        return
-    templates = Templates(recipe.files, recipe.source)
-    shared = cluster_variables(recipe, state, facts)
-    for finest in facts.groups:
-        if finest.id not in rendered.enabled_on:
-            continue
-        own = facts.own_of(finest, state.per)
-        variables = variables_of(shared, own, facts) if own else shared
-        path = f"recipe.yml, states.{state.name}.unsupported"
-        if why := templates.render_text(state.unsupported, path, variables).strip():
+    for finest, why in unsupported(recipe, state, facts, rendered):
+        if why:
             others = " and others" if len(finest.nodes) > _NAMED else ""
             raise InvalidInput(
                 f"state {state.name} of {recipe.name} cannot be had",
                 where=", ".join(finest.nodes[:_NAMED]) + others,
                 why=why,
             )
+
+
+def unsupported(
+    recipe: Recipe, state: State, facts: RenderFacts, rendered: RenderedState
+) -> Iterator[tuple[NodeGroup, str]]:
+    """Each of the finest groups on which a state is enabled, with why its nodes cannot have it, ""
+    where they can. Raises TemplateError."""
+    if not state.unsupported:
+        return
+    templates = Templates(recipe.files, recipe.source)
+    shared = cluster_variables(recipe, state, facts)
+    path = f"{RECIPE_FILE}, states.{state.name}.unsupported"
+    for finest in facts.groups:
+        if finest.id in rendered.enabled_on:
+            own = facts.own_of(finest, state.per)
+            variables = variables_of(shared, own, facts) if own else shared
+            yield finest, templates.render_text(state.unsupported, path, variables).strip()
 
 
 def _renderer(

@@ -401,6 +401,18 @@ def test_a_template_in_recipe_yml_has_its_line(tmp_path: Path) -> None:
     assert [finding.message for finding in found.errors] == ["kernel has no rwa, did you mean raw?"]
 
 
+def test_a_reason_that_cannot_be_rendered_has_its_line_and_one_that_can_is_no_mistake(
+    tmp_path: Path,
+) -> None:
+    state = {"role": "state", "assets": ["all/*.j2"], "per": "runtime"}
+    reasons = {"lacking": "{{ runtime.versoin }}", "good": "{{ runtime.name }} cannot"}
+    states = {name: {**state, "unsupported": why} for name, why in reasons.items()}
+    found = small(tmp_path, "", {"states": states})
+    assert [finding.message for finding in found.errors] == [
+        "runtime has no versoin, did you mean version?"
+    ]
+
+
 def test_crds_of_the_recipe_say_which_fields_there_are(tmp_path: Path) -> None:
     crd = """
 apiVersion: apiextensions.k8s.io/v1

@@ -7,6 +7,7 @@ shipped recipes."""
 from __future__ import annotations
 
 import itertools
+import json
 from functools import cache
 from typing import Any
 
@@ -140,6 +141,23 @@ def test_options_decide() -> None:
         options={"driver_build": True, "driver_build_repository": "registry.example.com/driver"},
     )
     assert allowed(of(built, "Role", "nvidia-gpu"), "batch", "jobs", "create")
+
+
+def test_rights_for_any_options_are_refused_where_not_all_are_tried() -> None:
+    options = {f"flag_{number}": {"type": "bool", "default": False} for number in range(40)}
+    recipe = {
+        "apiVersion": "hardware-enablement.io/v1",
+        "name": "small",
+        "namespace": "small",
+        "selector": {"any_of": [{"example.com/card": None}]},
+        "options": options,
+        "states": {"plugin": {"role": "state", "assets": ["it.yaml.j2"]}},
+    }
+    uses = "".join(f"# {{{{ options.{name} }}}}\n" for name in options)
+    files = {"recipe.yml": json.dumps(recipe), "it.yaml.j2": uses}
+    request = RecipeRightsRequest(["small"], bundles={"small": files}, any_options=True)
+    with pytest.raises(InvalidInput, match="combinations of options more than are tried"):
+        rights_core.run(request, TYPES)
 
 
 @pytest.mark.parametrize("product", PRODUCTS, ids=lambda product: product.recipe)

@@ -115,6 +115,12 @@ def _rights_of(
             why=f"{len(checked.errors)} things are wrong with it, the first: {checked.errors[0]}",
             todo="mend what hardware.enablement.recipe_check lists",
         )
+    if request.any_options and checked.left_out:
+        raise InvalidInput(
+            f"the rights of recipe {name} for any options cannot be told",
+            why=f"it has {checked.left_out} combinations of options more than are tried",
+            todo="give the options that are used, in options, instead of any_options",
+        )
     namespace = request.namespace or default_namespace(checked.recipe)
     recipe, objects = checked.recipe, checked.objects
     if request.any_options:

@@ -17,6 +17,7 @@ from ..loading.options import resolve
 from ..loading.recipe import Recipe
 from ..readiness.node_readiness import ReadinessError, with_node_agent
 from ..readiness_rules import with_readiness_rule
+from ..render import unsupported
 from ..templates.documents import Lines
 from ..templates.overlay import RECIPE_FILE
 from ..templates.render_facts import ClusterApi, RenderedState, RenderFacts
@@ -135,6 +136,7 @@ class Trials:
         for name in names:
             self._render_images(case, name)
             self._render_builds(case, name)
+            self._render_unsupported(case, name, found[name])
         for renderings in case.templates.renderings.values():
             self._add_variables(renderings)
         return {name: state for name, state in found.items() if state is not None}
@@ -215,6 +217,15 @@ class Trials:
                 self._template_errors.append((error, case.title))
             except InvalidInput:
                 continue
+
+    def _render_unsupported(self, case: Case, name: str, found: RenderedState | None) -> None:
+        """Whether a group can have a state is up to its nodes; the template is the recipe's."""
+        if found is None:
+            return
+        try:
+            list(unsupported(case.recipe, case.recipe.states[name], case.facts, found))
+        except TemplateError as error:
+            self._template_errors.append((error, case.title))
 
     def _check_rendering(
         self,
