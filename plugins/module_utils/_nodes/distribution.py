@@ -27,9 +27,7 @@ _LABELS: tuple[tuple[str, str | None, str], ...] = (
     ("node.openshift.io/os_id", None, "openshift"),
 )
 
-DISTRIBUTIONS = tuple(
-    dict.fromkeys((*(name for _, name in _VERSIONS), *(name for _, _, name in _LABELS)))
-)
+DISTRIBUTIONS = tuple(dict.fromkeys(each[-1] for each in (*_VERSIONS, *_LABELS)))
 
 
 def distribution_of(kubelet: str, labels: Mapping[str, str]) -> str:

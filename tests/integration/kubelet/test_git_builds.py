@@ -243,7 +243,7 @@ def a_commit_on_the_branch_is_built_once(site: Site) -> None:
     assert site.driver() == "second"
     assert site.entry()["image"] != before
     assert (
-        "run the driver version before, until the playbook upgrade exchanges it: git-gpu-1"
+        "1 node runs the driver version before, until the playbook upgrade exchanges it: git-gpu-1"
         in played.output
     )
     mark = site.cluster.mark()

@@ -40,9 +40,12 @@ def try_patches(
     patches: Mapping[str, Obj | Sequence[Obj]],
     *,
     subresource: str | None = None,
+    answered: Callable[[str, Obj], None] | None = None,
 ) -> dict[str, ApiError]:
     """One patch per node (a JSON patch where it is a list, a strategic one of a subresource); returns
     what the API server refused, by node: NotFound for one that has left.
+
+    answered: is given the name of each node and what it is with its patch, in any thread.
 
     Raises Unreachable where there is no API server any more.
     """
@@ -51,7 +54,7 @@ def try_patches(
     def call(name: str) -> Callable[[], None]:
         def send() -> None:
             # The whole node comes back; a thousand of them would be more than all else in memory.
-            client.patch(
+            node = client.patch(
                 kind,
                 name,
                 None,
@@ -59,6 +62,8 @@ def try_patches(
                 subresource=subresource,
                 strategic=subresource is not None,
             )
+            if answered is not None:
+                answered(name, node)
 
         return send
 

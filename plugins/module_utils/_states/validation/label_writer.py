@@ -13,6 +13,7 @@ from typing import Any
 
 from ..._cluster.api_client.api_errors import ApiError
 from ..._cluster.api_client.client import Client
+from ..._json import Obj
 from ..._nodes.facts import NodeFacts
 from ..._nodes.upgrade_marks import proven_patch
 from ..._times import timestamp
@@ -62,18 +63,18 @@ class LabelWriter:
         self._conditions = conditions
         self._clock = clock
         self._wanted: dict[str, _Wanted] = {}
-        self._sent: dict[str, node_marks.NodeMarks] = {}
+        self._written: dict[str, node_marks.NodeMarks] = {}
         self._opened: dict[str, list[dict[str, Any]]] = {}
         self.changed: dict[str, dict[str, Any]] = {}
 
     def marks_of(self, node: NodeFacts) -> node_marks.NodeMarks:
         """What a node carries, the last write included even where its event has not come yet."""
-        return self._sent.get(node.name) or node_marks.read(node, self._recipe)
+        return self._written.get(node.name) or node_marks.read(node, self._recipe)
 
     def seen(self, node: NodeFacts) -> None:
-        """A node's event came: what was sent is in it once they agree."""
-        if self._sent.get(node.name) == node_marks.read(node, self._recipe):
-            del self._sent[node.name]
+        """A node's event came: what was written is in it once they agree."""
+        if self._written.get(node.name) == node_marks.read(node, self._recipe):
+            del self._written[node.name]
 
     def want(self, name: str, before: node_marks.NodeMarks, after: node_marks.NodeMarks) -> None:
         """Note what a node should carry. A proof that waits to be written keeps the time when it
@@ -110,7 +111,7 @@ class LabelWriter:
         """A node is gone: nothing is written to it, and another one of its name has nothing of what
         it carried."""
         self._wanted.pop(name, None)
-        self._sent.pop(name, None)
+        self._written.pop(name, None)
         self._opened.pop(name, None)
 
     def flush(self, final: Callable[[str], bool]) -> dict[str, ApiError]:
@@ -132,22 +133,30 @@ class LabelWriter:
             refused = self._send(due)
         for name in due.keys() - refused.keys():
             self.changed[name] = _merged(self.changed.get(name), due[name])
-            self._sent[name] = due[name].after
+            if self._dry:
+                self._written[name] = due[name].after
         self._open_nodes()
         return refused
 
     def _send(self, due: Mapping[str, _Wanted]) -> dict[str, ApiError]:
         """Labels, then the condition that says the same; returns what was refused, by node."""
         labels = {name: wanted.patch for name, wanted in due.items() if wanted.patch}
-        refused = try_patches(self._client, labels)
+        refused = try_patches(self._client, labels, answered=self._answered)
         statuses = {
             name: wanted.status
             for name, wanted in due.items()
             if wanted.status and name not in refused
         }
         return refused | (
-            try_patches(self._client, statuses, subresource="status") if statuses else {}
+            try_patches(self._client, statuses, subresource="status", answered=self._answered)
+            if statuses
+            else {}
         )
+
+    def _answered(self, name: str, node: Obj) -> None:
+        """Note what a node carries by the API server's word, not what it should: whatever somebody
+        else has taken off meanwhile has to be seen missing, and no event would ever agree."""
+        self._written[name] = node_marks.read(NodeFacts.from_object(node), self._recipe)
 
     def _open_nodes(self) -> None:
         """Take start-up taints off, after the labels that tell of the proofs. Where a node's taints

@@ -466,14 +466,17 @@ def test_a_lean_object_has_what_is_read_of_it_and_no_more() -> None:
 ODD = Kind("ex.io", "v1", "Foo", "foos", namespaced=True)
 
 
-def foo(name: str, spec: Any) -> Obj:
+def an_object(name: str, spec: Any) -> Obj:
     return {"metadata": {"name": name, "namespace": "n", "resourceVersion": "8"}, "spec": spec}
 
 
 def test_a_custom_resource_of_other_types_costs_itself_alone_where_that_is_looked_for(
     fake: Any,
 ) -> None:
-    page = {"metadata": {"resourceVersion": "7"}, "items": [foo("a", "text"), foo("b", {"x": 1})]}
+    page = {
+        "metadata": {"resourceVersion": "7"},
+        "items": [an_object("a", "text"), an_object("b", {"x": 1})],
+    }
     fake.script((200, {}, page))
     odd, sound = fake.client().list(ODD, each_alone=True).items
     assert misfit_of(odd) == "spec is text, where a mapping is due"
@@ -487,8 +490,8 @@ def test_a_custom_resource_of_other_types_costs_itself_alone_where_that_is_looke
 
 def test_an_event_of_a_custom_resource_of_other_types_ends_no_watch(fake: Any) -> None:
     told = [
-        {"type": "ADDED", "object": foo("a", [])},
-        {"type": "ADDED", "object": foo("b", {})},
+        {"type": "ADDED", "object": an_object("a", [])},
+        {"type": "ADDED", "object": an_object("b", {})},
     ]
     fake.script((200, {}, told))
     stream = fake.client().watch(ODD, resource_version="1", timeout_s=5, each_alone=True)

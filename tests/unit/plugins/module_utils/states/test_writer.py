@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -21,6 +22,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_c
 from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_objects.labels import (
     proofs_annotation,
 )
+from ansible_collections.hardware.enablement.plugins.module_utils._nodes.facts import NodeFacts
 from ansible_collections.hardware.enablement.plugins.module_utils._states.on_nodes.node_patches import (
     try_patches,
 )
@@ -35,8 +37,9 @@ from ansible_collections.hardware.enablement.plugins.module_utils._states.valida
 )
 from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.states import world
 
-AGENT = "hardware-enablement.io/demo.agent-configuration"
-KERNEL = "hardware-enablement.io/demo.node-kernel"
+DEMO = "hardware-enablement.io/demo"
+AGENT = f"{DEMO}.agent-configuration"
+KERNEL = f"{DEMO}.node-kernel"
 
 
 def writer(by_nodes: bool = False) -> LabelWriter:
@@ -131,3 +134,38 @@ def test_a_patch_without_an_answer_is_its_nodes_matter_unless_nobody_answers_at_
     assert try_patches(cast(Client, Silent(gone=False)), patches).keys() == {"n1"}
     with pytest.raises(Unreachable):
         try_patches(cast(Client, Silent(gone=True)), patches)
+
+
+class Patched:
+    """An API server with one node, which is as somebody else has left it."""
+
+    def __init__(self, labels: dict[str, str]) -> None:
+        self.labels = labels
+
+    def kind(self, _api_version: str, kind: str) -> str:
+        return kind
+
+    def parallel(self, calls: list[Callable[[], None]], **_options: Any) -> list[None]:
+        return [call() for call in calls]
+
+    def patch(self, _kind: str, name: str, _namespace: None, body: Any, **_options: Any) -> Any:
+        self.labels |= body["metadata"].get("labels", {})
+        return {"metadata": {"name": name, "labels": dict(self.labels)}}
+
+
+def test_what_another_took_off_at_the_same_time_is_seen_missing() -> None:
+    """As NFD does with the labels of an agent that has just ended, while a run writes its own."""
+    cluster = Patched({})
+    test = LabelWriter(
+        cast(Client, cluster), [world.plan("driver")], "demo", lambda: None, dry=False
+    )
+    before = NodeMarks({"hook": "ready"}, None)
+    test.want("n1", before, NodeMarks({"hook": "ready", "driver": "ready"}, None))
+    test.flush(final=lambda _name: True)
+
+    old = NodeFacts.from_object({"metadata": {"name": "n1", "labels": {f"{DEMO}.hook": "ready"}}})
+    assert test.marks_of(old).gates == {"driver": "ready"}
+    now = NodeFacts.from_object({"metadata": {"name": "n1", "labels": cluster.labels}})
+    test.seen(now)
+    gone = NodeFacts.from_object({"metadata": {"name": "n1", "labels": {}}})
+    assert test.marks_of(gone).gates == {}
