@@ -83,7 +83,7 @@ def test_an_image_of_the_containerfile_itself_is_a_base_too() -> None:
         ),
         (
             "fatal: unable to access 'https://git.example/a/': server certificate verification failed.",
-            "NotTrusted",
+            "NotVerified",
         ),
         (
             "fatal: could not read Username for 'https://git.example': terminal prompts disabled",
