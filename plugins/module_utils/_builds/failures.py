@@ -48,12 +48,13 @@ def _any(*patterns: str) -> re.Pattern[str]:
     return re.compile("|".join(patterns), re.IGNORECASE)
 
 
-# Reason -> what tells it. The first that matches a line counts.
+# Reason -> what tells it. The first that matches a line counts. curl says how many ms a connection
+# took, which is no status.
 _REASONS = {
     "Proxy": _any(
         r"CONNECT tunnel failed|proxy CONNECT|from proxy\b|proxy tunneling failed",
         r"could(?: not|n't) resolve proxy|proxyconnect",
-        r"\b407\b|proxy authentication required",
+        r"\b407\b(?! ms)|proxy authentication required",
     ),
     "OtherName": _any(
         r"x509: certificate is (?:valid for|not valid for any)|x509: cannot validate certificate for",
@@ -82,14 +83,14 @@ _REASONS = {
         r"temporary failure (?:in name resolution|resolving)|name or service not known|server misbehaving",
     ),
     "Unauthorized": _any(
-        r"\b401\b|unauthorized|authentication required|authentication failed|no basic auth credentials",
+        r"\b401\b(?! ms)|unauthorized|authentication required|authentication failed|no basic auth credentials",
         r"could not read (?:username|password)|invalid username/password|permission denied \((?:publickey|password)",
     ),
     "Denied": _any(
-        r"\b403\b|forbidden|requested access to the resource is denied|insufficient_scope|\bdenied: ",
+        r"\b403\b(?! ms)|forbidden|requested access to the resource is denied|insufficient_scope|\bdenied: ",
     ),
     "NotFound": _any(
-        r"\b404\b|not found|does not exist|manifest unknown|name unknown|couldn't find remote ref|is not a tree",
+        r"\b404\b(?! ms)|not found|does not exist|manifest unknown|name unknown|couldn't find remote ref|is not a tree",
     ),
     "NoSpace": _any(r"no space left on device|disk quota exceeded"),
     "Unreachable": _any(
