@@ -32,6 +32,7 @@ FAILED = "Failed"
 TIMED_OUT = "TimedOut"
 INTERRUPTED = "Interrupted"
 MISSING = "Missing"
+NO_PROGRAM = "NoProgram"
 NO_ACCOUNT = "NoServiceAccount"
 
 _SAYS = {
@@ -47,19 +48,32 @@ def _any(*patterns: str) -> re.Pattern[str]:
     return re.compile("|".join(patterns), re.IGNORECASE)
 
 
-# Reason -> what tells it. The first that matches a line counts.
+# Reason -> what tells it. The first that matches a line counts. curl says how many ms a connection
+# took, which is no status.
 _REASONS = {
+    "Proxy": _any(
+        r"CONNECT tunnel failed|proxy CONNECT|from proxy\b|proxy tunneling failed",
+        r"could(?: not|n't) resolve proxy|proxyconnect",
+        r"\b407\b(?! ms)|proxy authentication required",
+    ),
     "OtherName": _any(
         r"x509: certificate is (?:valid for|not valid for any)|x509: cannot validate certificate for",
-        r"no alternative certificate subject name|certificate subject name .* does not match",
+        r"no (?:alternative )?certificate subject (?:alternative )?name|certificate subject name .* does not match",
+        r"name in the certificate does not match|certificate's owner does not match",
     ),
-    "Expired": _any(r"certificate has expired|certificate is not yet valid"),
+    "Expired": _any(
+        r"certificate (?:of \S+ )?has expired|certificate is not yet valid|uses expired certificate"
+    ),
+    # All that git says whose TLS is GnuTLS, whatever is wrong with a certificate.
+    "NotVerified": _any(r"server certificate verification failed"),
     "NotTrusted": _any(
         r"x509:|certificate verif|certificate is NOT trusted|SSL certificate problem|SSL peer certificate",
         r"curl(?: error)?:? \(60\)|Host key verification failed",
+        r"certificate of .* is not trusted|have a known issuer|cannot verify .*certificate",
     ),
     "NotTls": _any(
         r"server gave HTTP response to HTTPS client|does not look like a TLS handshake|wrong version number",
+        r"unexpected TLS packet|packet length too long",
     ),
     "RateLimited": _any(
         r"toomanyrequests|too many requests|rate ?limit|(?:status|error|code|HTTP):? ?429\b"
@@ -69,41 +83,50 @@ _REASONS = {
         r"temporary failure (?:in name resolution|resolving)|name or service not known|server misbehaving",
     ),
     "Unauthorized": _any(
-        r"\b401\b|unauthorized|authentication required|authentication failed|no basic auth credentials",
+        r"\b401\b(?! ms)|unauthorized|authentication required|authentication failed|no basic auth credentials",
         r"could not read (?:username|password)|invalid username/password|permission denied \((?:publickey|password)",
     ),
     "Denied": _any(
-        r"\b403\b|forbidden|requested access to the resource is denied|insufficient_scope|\bdenied: ",
+        r"\b403\b(?! ms)|forbidden|requested access to the resource is denied|insufficient_scope|\bdenied: ",
     ),
     "NotFound": _any(
-        r"\b404\b|not found|does not exist|manifest unknown|name unknown|couldn't find remote ref|is not a tree",
+        r"\b404\b(?! ms)|not found|does not exist|manifest unknown|name unknown|couldn't find remote ref|is not a tree",
     ),
     "NoSpace": _any(r"no space left on device|disk quota exceeded"),
     "Unreachable": _any(
         r"connection (?:refused|reset|timed out)|i/o timeout|no route to host|network is unreachable|\b50[0234]\b",
         r"failed to connect|could(?: not|n't) connect|TLS handshake timeout|timeout was reached|operation timed out",
         r"deadline exceeded|unexpected EOF|early EOF|hung up unexpectedly|could not read from remote repository",
+        r"transfer closed|non-properly terminated|empty reply from server|recv failure|undetermined error",
     ),
 }
+# Where the builder is; who looks before it is elsewhere.
+_WHERE = "where builds run"
+# Reason -> what to do, with {where}.
 _ADVICE = {
+    "Proxy": "correct the proxy's address, name and password, or except the host from it",
+    "NotVerified": "give the CA that signed its certificate, or have the certificate renewed if it has expired",
     "OtherName": "name it as its certificate does",
-    "Expired": "have its certificate renewed, or set the clock where builds run",
+    "Expired": "have its certificate renewed, or set the clock {where}",
     "NotTrusted": "give the CA that signed its certificate, or the host's key",
     "NotTls": "name it as one without TLS, or correct its port",
     "RateLimited": "use a mirror, or log in to be granted more",
-    "NameNotResolved": "correct the name, or the DNS where builds run",
-    "Unauthorized": "correct the credentials",
+    "NameNotResolved": "correct the name, or the DNS {where}",
+    "Unauthorized": "give credentials that it accepts",
     "Denied": "give the account the right",
     "NotFound": "correct the name, or put it there",
     "NoSpace": "give the node that builds, or the registry, more room",
-    "Unreachable": "see whether it answers where builds run",
+    "Unreachable": "see whether it answers {where}",
     "OutOfMemory": "raise the memory limit that a LimitRange of the namespace gives, or build on nodes with more"
     " memory (build_node_selector)",
     "NotPermitted": "let its pod mount and change roots (seccomp, AppArmor, Pod Security), or choose another builder",
     TIMED_OUT: "give it more time (build_timeout)",
     MISSING: "make it",
+    NO_PROGRAM: "install it {where}",
     NO_ACCOUNT: "make it",
 }
+# Git shows credentials only to a server that refuses it without them.
+_RATE_LIMITED_SOURCES = "try again later, or use a mirror"
 # What buildah says last where it was a FROM that failed, and OpenShift's builds of their pulls and
 # pushes.
 _BASE = _any(
@@ -118,6 +141,10 @@ _FETCH = _any(
     r"curl(?: error)?:? ?\(\d+\)|curl#\d+|cannot download|failed to (?:download|fetch)|status code: \d+ for",
     r"could not (?:resolve|connect)|temporary failure|unable to (?:access|resolve host)|index files failed|wget: ",
     r"fatal: .*(?:remote|repository|authentication|not a tree)|RPC failed|Host key verification|denied \(publickey",
+    # wget
+    r"\bERROR \d{3}: |ERROR: (?:The certificate of|cannot verify|no certificate subject)|^GnuTLS: ",
+    r"certificate's owner|The certificate has expired|Proxy tunneling|Password Authentication Failed",
+    r"\bfailed: Connection ",
 )
 # A builder that its node or its pod does not let work.
 _UNABLE = _any(
@@ -125,7 +152,7 @@ _UNABLE = _any(
     r"(?:mount|chroot|pivot_root)\S*.*(?:operation not permitted|permission denied)",
 )
 _MEMORY = _any(
-    r"out of memory|cannot allocate memory|Killed signal terminated program|signal: killed"
+    r"out of memory|cannot allocate memory|memory exhausted|Killed signal terminated program|signal: killed"
 )
 # What tells only that something failed before it.
 _SUMMARY = _any(r"building at STEP|exit status \d+$|^error: build error: ")
@@ -153,7 +180,15 @@ class BuildFailure:
     @property
     def advice(self) -> str:
         """What to do about it, half a sentence; "" where only the text tells."""
-        return "mend its inputs" if self.is_held else _ADVICE.get(self.reason, "")
+        return self.advice_where(_WHERE)
+
+    def advice_where(self, where: str) -> str:
+        """The same for what has failed elsewhere. where: "on this machine"."""
+        if self.is_held:
+            return "mend its inputs"
+        if self.phase is BuildPhase.SOURCES and self.reason == "RateLimited":
+            return _RATE_LIMITED_SOURCES
+        return _ADVICE.get(self.reason, "").format(where=where)
 
 
 def failure(phase: BuildPhase, reason: str, why: str) -> BuildFailure:

@@ -12,6 +12,7 @@ import subprocess
 from collections.abc import Mapping
 
 from .._errors import EnablementError
+from .failures import BuildPhase, classify
 
 TIMEOUT_S = 60
 # git never asks a person: nobody sits there.
@@ -64,8 +65,11 @@ def _ls_remote(url: str, ref: str, credentials: Mapping[str, str]) -> list[str]:
             todo="try again",
         ) from None
     if done.returncode:
-        why = (done.stderr.strip().splitlines() or ["git ls-remote failed"])[-1]
+        found = classify(BuildPhase.SOURCES, done.stderr.splitlines(), "git ls-remote failed")
         raise EnablementError(
-            f"the commit of {ref} is not known", where=url, why=why, todo="correct build.git"
+            f"the commit of {ref} is not known",
+            where=url,
+            why=found.text.partition(": ")[2],
+            todo=found.advice_where("on this machine") or "correct build.git",
         )
     return done.stdout.splitlines()

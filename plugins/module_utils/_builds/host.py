@@ -25,7 +25,7 @@ from .._registry.registries_conf import SYSTEM_AUTHORITIES, authorities, registr
 from .._runs.context import RunContext
 from .._runs.task import Task
 from .builders.secret_mounts import mounted
-from .failures import MISSING, TIMED_OUT, BuildFailure, BuildPhase, classify, failure
+from .failures import NO_PROGRAM, TIMED_OUT, BuildFailure, BuildPhase, classify, failure
 from .git import QUIET
 from .git_credentials import git_environment
 from .orders import SecretNames
@@ -75,7 +75,7 @@ class _ProgramRun:
                 env={**os.environ, **QUIET, **self.variables},
             )
         except FileNotFoundError:
-            raise self._error(failure(step, MISSING, f"{command[0]} is missing"), []) from None
+            raise self._error(failure(step, NO_PROGRAM, f"{command[0]} is missing"), []) from None
         with process:
             try:
                 output, _nothing = process.communicate(timeout=self.timeout)

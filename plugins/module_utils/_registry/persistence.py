@@ -39,17 +39,20 @@ _POOL = 16
 _NO_WAY = "check host, network and proxy, then run again"
 _PORT = "check the port; a registry without TLS must be named as plain HTTP"
 _CA = "give the CA that signed it (registry_ca)"
-_OF_TLS = (
-    FailureKind.NO_CERTIFICATE,
-    FailureKind.BAD_CERTIFICATE,
-    FailureKind.NO_TLS,
-    FailureKind.TLS,
+# Registries are shown none. A server that shares no cipher with us says just what one says that
+# wants a certificate.
+_SHOWN = (
+    "have it take clients without a certificate and with today's ciphers, or use a mirror that does"
 )
+_OF_CLIENTS = (FailureKind.NO_CERTIFICATE, FailureKind.BAD_CERTIFICATE)
+_OF_TLS = (*_OF_CLIENTS, FailureKind.NO_TLS, FailureKind.TLS)
 _FAILURES: dict[FailureKind, tuple[type[RegistryError], str]] = {
     FailureKind.NOT_TRUSTED: (NotTrusted, _CA),
     FailureKind.EXPIRED: (NotTrusted, "have it renewed, or set this machine's clock"),
     FailureKind.OTHER_NAME: (NotTrusted, "name the registry as its certificate does"),
     **dict.fromkeys(_OF_TLS, (RegistryUnreachable, _PORT)),
+    **dict.fromkeys(_OF_CLIENTS, (RegistryUnreachable, _SHOWN)),
+    **dict.fromkeys((FailureKind.NO_CONNECTION, FailureKind.LOST), (RegistryUnreachable, _NO_WAY)),
     FailureKind.PROXY: (RegistryUnreachable, "check the proxy and its exceptions"),
     FailureKind.CONNECT_TIMEOUT: (TimedOut, _NO_WAY),
     FailureKind.READ_TIMEOUT: (TimedOut, "see whether the registry is healthy, then run again"),
@@ -128,7 +131,7 @@ class Persistence:
         try:
             return pool.send(request, proxy=self._proxies.for_url(request.url), sink=sink)
         except HttpError as error:
-            kind, todo = _FAILURES.get(error.kind, (RegistryUnreachable, _NO_WAY))
+            kind, todo = _FAILURES[error.kind]
             why = f"TLS failed ({error.root})" if error.kind in _OF_TLS else error.why
             what, host = f"Cannot {request.task}", request.host
             raise kind(what, where=host, why=why, todo=todo, registry=host) from error
@@ -180,7 +183,7 @@ def message(answer: HttpResponse) -> str:
 _KINDS: dict[int, tuple[type[RegistryError], str]] = {
     401: (RegistryUnauthorized, "give a pull secret with an account for it"),
     403: (Denied, "give the account the right, or another pull secret"),
-    404: (ImageNotFound, ""),
+    404: (ImageNotFound, "correct the name, or make the repository"),
     429: (TooManyRequests, "run again later, use a mirror, or log in to be granted more"),
 }
 

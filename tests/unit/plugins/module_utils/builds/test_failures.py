@@ -83,7 +83,7 @@ def test_an_image_of_the_containerfile_itself_is_a_base_too() -> None:
         ),
         (
             "fatal: unable to access 'https://git.example/a/': server certificate verification failed.",
-            "NotTrusted",
+            "NotVerified",
         ),
         (
             "fatal: could not read Username for 'https://git.example': terminal prompts disabled",
@@ -143,7 +143,20 @@ def test_sources_that_cannot_be_fetched(line: str, reason: str) -> None:
             ],
             "Unreachable",
         ),
+        *(
+            (
+                [
+                    f"curl: (7) Failed to connect to files.example port 443 after {ms} ms: Couldn't connect to server"
+                ],
+                "Unreachable",
+            )
+            for ms in (401, 403, 404, 407)
+        ),
         (["wget: unable to resolve host address 'files.example'"], "NameNotResolved"),
+        (
+            ["ERROR: cannot verify files.example's certificate, issued by 'CN=x':"],
+            "NotTrusted",
+        ),
     ],
 )
 def test_what_a_step_cannot_fetch_is_not_held_against_the_inputs(
@@ -164,6 +177,8 @@ def test_what_a_step_cannot_fetch_is_not_held_against_the_inputs(
         "kmod.c:7: error: 'struct page' has no member named 'lru'",
         'ERROR: modpost: "connection refused" [kmod.ko] undefined!',
         "/bin/sh: 1: gcc: not found",
+        "make[2]: *** [Makefile:404: modules] Error 127",
+        "kmod.c:407: error: 'proxy' undeclared; did you mean 'proxy_407'?",
     ],
 )
 def test_what_does_not_compile_is_held_against_the_inputs(line: str) -> None:

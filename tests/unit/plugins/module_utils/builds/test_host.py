@@ -187,7 +187,7 @@ def test_a_failure_ends_with_the_last_lines(buildah: Program) -> None:
     assert not (buildah.folder / "calls" / "push").exists()
     buildah.behave("if [ $1 = push ]; then echo 'unauthorized'; exit 125; fi")
     with pytest.raises(
-        EnablementError, match=r"what was built cannot be pushed .*: unauthorized; correct the cred"
+        EnablementError, match=r"what was built cannot be pushed .*: unauthorized; give credentials"
     ):
         build()
     buildah.behave(

@@ -34,8 +34,14 @@ def certificate(*, is_expired: bool = False) -> pki.Pair:
     return pki.issue_server(AUTHORITY, "localhost", ["localhost"], NOW - 5 * DAY, end)
 
 
+def client_certificate() -> pki.Pair:
+    """Of a client that the authority knows."""
+    return pki.issue_client(AUTHORITY, "client", "of the test", NOW - DAY, NOW + DAY)
+
+
 class WrongServer:
-    """answer: gets path and headers. renew: gives it another certificate, for connections to come."""
+    """answer: gets path and headers; an OSError closes the connection. renew: gives it another
+    certificate, ask_certificates: has it ask its clients for theirs, for connections to come."""
 
     def __init__(self, folder: Path, answer: Callable[[str, Mapping[str, str]], Answer]) -> None:
         self.answer = answer
@@ -52,6 +58,13 @@ class WrongServer:
         both.write_text(pair.key + pair.certificate)
         assert self.context is not None
         self.context.load_cert_chain(both)
+
+    def ask_certificates(self, wanted: bool) -> None:
+        """Up to TLS 1.2, where a client learns of it before it sends anything."""
+        assert self.context is not None
+        self.context.maximum_version = ssl.TLSVersion.TLSv1_2
+        self.context.load_verify_locations(cadata=AUTHORITY.certificate)
+        self.context.verify_mode = ssl.CERT_REQUIRED if wanted else ssl.CERT_NONE
 
 
 @contextmanager
@@ -102,6 +115,8 @@ def proxy() -> Iterator[int]:
     """The port of a proxy that lets through who has an account."""
 
     class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
         def do_CONNECT(self) -> None:
             if self.headers.get("Proxy-Authorization") != BASIC:
                 self.send_response(407)
@@ -123,6 +138,16 @@ def proxy() -> Iterator[int]:
     server.daemon_threads = True
     with _running(server):
         yield int(server.server_address[1])
+
+
+@contextmanager
+def full_port() -> Iterator[int]:
+    """A port whose queue of connections is full, so that nobody else is answered."""
+    with socket.socket() as listener, socket.socket() as first:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen(0)
+        first.connect(listener.getsockname())
+        yield int(listener.getsockname()[1])
 
 
 @contextmanager
