@@ -14,6 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
+from ..._cluster.api_objects.change_report import name_some
 from ..._json import Obj
 from ..._schema.shapes import Integer, Text
 from ..._verdicts.reasons import UNDER_WAY, Reason
@@ -26,6 +27,7 @@ from ..watching import FIND_REASONS, find_on_node
 RESOURCE_SLICES = Watched("resource.k8s.io/v1", "ResourceSlice", "")
 # Effects of a taint that keep pods off a device.
 _KEPT_OFF = ("NoSchedule", "NoExecute")
+_NAMED = 3
 
 
 @dataclass(frozen=True)
@@ -50,14 +52,14 @@ def evaluate(observation: Observation[ResourceSlicesSettings]) -> Verdict:
     if isinstance(slices, Verdict):
         return slices
     driver, wanted = observation.settings.driver, observation.settings.at_least
-    pools = newest_slices(each["spec"] for each in slices if each["spec"]["driver"] == driver)
+    pools = newest_slices(each for each in slices if each["spec"]["driver"] == driver)
     if incomplete := _incomplete(driver, pools):
         return incomplete
     devices = _devices(pools)
     usable = [device for device in devices if not _is_tainted(device)]
     if len(usable) >= wanted:
         return PASSED
-    found = f"{driver} publishes {len(devices)} devices of the node"
+    found = f"{driver} publishes {len(devices)} devices of the node{_named(pools.values())}"
     if len(devices) >= wanted:
         text = f"{found}, of which taints leave {len(usable)}, wanted at least {wanted}"
         return Verdict(Outcome.TROUBLE, "DevicesTainted", text)
@@ -67,24 +69,34 @@ def evaluate(observation: Observation[ResourceSlicesSettings]) -> Verdict:
 def _incomplete(driver: str, pools: Mapping[str, Sequence[Obj]]) -> Verdict | None:
     """A pool whose newest generation is not there as a whole, so that nothing of it counts yet."""
     for name, parts in pools.items():
-        expected = parts[0]["pool"]["resourceSliceCount"]
+        expected = parts[0]["spec"]["pool"]["resourceSliceCount"]
         if len(parts) < expected:
             text = f"pool {name} of {driver} has {len(parts)} of {expected} ResourceSlices of its newest generation"
+            text += _named([parts])
             return Verdict(Outcome.PENDING, "PoolIncomplete", text)
     return None
 
 
 def _devices(pools: Mapping[str, Sequence[Obj]]) -> list[Obj]:
     return [
-        device for parts in pools.values() for part in parts for device in part.get("devices") or ()
+        device
+        for parts in pools.values()
+        for part in parts
+        for device in part["spec"].get("devices") or ()
     ]
 
 
-def newest_slices(specs: Iterable[Obj]) -> Mapping[str, Sequence[Obj]]:
-    """Name of a pool -> the specs of its ResourceSlices of the newest generation."""
+def _named(pools: Iterable[Sequence[Obj]]) -> str:
+    """Which ResourceSlices a message is about, as its end; "" where there is none."""
+    names = [part["metadata"]["name"] for parts in pools for part in parts]
+    return f" (ResourceSlices: {name_some(names, _NAMED)})" if names else ""
+
+
+def newest_slices(slices: Iterable[Obj]) -> Mapping[str, Sequence[Obj]]:
+    """Name of a pool -> its ResourceSlices of the newest generation."""
     pools: dict[str, list[Obj]] = defaultdict(list)
-    for spec in specs:
-        pools[spec["pool"]["name"]].append(spec)
+    for each in slices:
+        pools[each["spec"]["pool"]["name"]].append(each)
     newest = {name: max(map(_generation, parts)) for name, parts in pools.items()}
     return {
         name: [part for part in pools[name] if _generation(part) == newest[name]]
@@ -92,8 +104,8 @@ def newest_slices(specs: Iterable[Obj]) -> Mapping[str, Sequence[Obj]]:
     }
 
 
-def _generation(spec: Obj) -> int:
-    return int(spec["pool"]["generation"])
+def _generation(each: Obj) -> int:
+    return int(each["spec"]["pool"]["generation"])
 
 
 def _is_tainted(device: Obj) -> bool:

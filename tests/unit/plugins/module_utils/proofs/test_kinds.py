@@ -151,6 +151,22 @@ def test_a_device_that_its_driver_keeps_pods_off_does_not_count(effect: str, rea
     assert bench.observation(name="n1").reason == reason
 
 
+@pytest.mark.parametrize(
+    ("slices", "said"),
+    [
+        ([], "publishes 0 devices of the node, wanted at least 4"),
+        ([OLD], "publishes 3 devices of the node (ResourceSlices: a), wanted at least 4"),
+        ([OLD, NEW], "has 1 of 2 ResourceSlices of its newest generation (ResourceSlices: b)"),
+    ],
+)
+def test_a_message_names_the_slices_that_it_is_about(
+    slices: list[dict[str, Any]], said: str
+) -> None:
+    bench = Bench("resource_slices", {"driver": "dra.acme.example", "at_least": 4})
+    bench.snapshot.feed(RESOURCE_SLICES).put_all(slices)
+    assert bench.observation(name="n1").message.endswith(said)
+
+
 def test_only_the_node_whose_slice_has_changed_looks_again() -> None:
     bench = Bench("resource_slices", {"driver": "dra.acme.example"})
     feed = bench.snapshot.feed(RESOURCE_SLICES)

@@ -150,6 +150,17 @@ def test_a_rollback_applies_what_was_proven_with_the_secrets_that_no_record_has(
     assert proving.failure_grace == 7.0
 
 
+def test_what_is_given_and_no_secret_is_no_option_of_the_way_back() -> None:
+    known = runs.FILES["recipe.yml"].replace("  token:", "  level: {type: int}\n  token:")
+    bundle = {**runs.FILES, "recipe.yml": known}
+    request = upgrade(bundle=bundle, options={"level": 2, "token": "t0ken"})
+    proven = {"options": {"level": 1}, "pools": [], "images": []}
+
+    asked = upgrade_run._as_proven(request, proven)
+
+    assert asked.given.options == {"level": 1, "token": "t0ken"}
+
+
 @pytest.fixture
 def fake() -> Iterator[FakeServer]:
     with serving() as server:

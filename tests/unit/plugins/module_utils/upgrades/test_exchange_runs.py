@@ -272,3 +272,21 @@ def test_a_way_back_that_nobody_knows_is_not_gone(
     assert not found["rolled_back"]
     assert found["rollback"].startswith(why)
     assert cluster.writes == []
+
+
+def test_the_way_back_is_of_the_nodes_that_had_changed_and_of_no_other(
+    fake: FakeServer, cluster: ScriptedCluster
+) -> None:
+    (driver,) = cluster.objects["daemonsets"].values()
+    cluster.put("nodes", {**runs.card_node("n2", card="yes"), "spec": {}})
+    other = driver_pod(driver)
+    other["metadata"]["name"], other["spec"]["nodeName"] = "driver-2", "n2"
+    cluster.put("pods", other)
+    proven = {"recipe": "1", "options": {}, "pools": [], "images": [], "since": "t"}
+    status = {"proven": proven, "versions": {"recipe": "1"}}
+    cluster.objects["specialresources"]["toy"]["status"] = status
+    failed: Any = SimpleNamespace(outcome=SimpleNamespace(changed=frozenset({"n1"})))
+    asked = upgrade(rollback=True, host=fake.url, api_key="secret")
+    upgrade_run._roll_back(fake.client(), cast(FleetExchange, failed), asked, hurried())
+    # The driver of n2 waits for a restart as that of n1 does.
+    assert cluster.deleted == ["driver-1"]
