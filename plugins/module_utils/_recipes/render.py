@@ -6,7 +6,7 @@ byte for byte."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 
 from .._errors import InvalidInput
@@ -22,7 +22,6 @@ from .requirements import Enabled
 from .sample import SAMPLE_GROUPS
 from .switches import enabled_states
 from .templates.manifests import identity, title
-from .templates.overlay import RECIPE_FILE
 from .templates.render_facts import (
     RenderedObject,
     RenderedState,
@@ -30,8 +29,8 @@ from .templates.render_facts import (
     Skipped,
     itself,
 )
-from .templates.templating import Templates
-from .variables import cluster_variables, variables_of
+from .unsupported import unsupported
+from .variables import cluster_variables
 
 _NAMED = 3
 
@@ -139,23 +138,6 @@ def _refuse_unsupported(
                 where=", ".join(finest.nodes[:_NAMED]) + others,
                 why=why,
             )
-
-
-def unsupported(
-    recipe: Recipe, state: State, facts: RenderFacts, rendered: RenderedState
-) -> Iterator[tuple[NodeGroup, str]]:
-    """Each of the finest groups on which a state is enabled, with why its nodes cannot have it, ""
-    where they can. Raises TemplateError."""
-    if not state.unsupported:
-        return
-    templates = Templates(recipe.files, recipe.source)
-    shared = cluster_variables(recipe, state, facts)
-    path = f"{RECIPE_FILE}, states.{state.name}.unsupported"
-    for finest in facts.groups:
-        if finest.id in rendered.enabled_on:
-            own = facts.own_of(finest, state.per)
-            variables = variables_of(shared, own, facts) if own else shared
-            yield finest, templates.render_text(state.unsupported, path, variables).strip()
 
 
 def _renderer(

@@ -21,11 +21,12 @@ from ..._cluster.api_objects.labels import OWNERSHIP
 from ..._errors import InvalidInput
 from ..._json import Obj
 from ..._recipes.checking.api_types import ApiTypes
-from ..._recipes.checking.check import check
+from ..._recipes.checking.check import Checked, check
 from ..._recipes.checking.made import Made
 from ..._recipes.loading.instances import default_namespace
 from ..._recipes.loading.lookups import is_looked_up, settled
 from ..._recipes.loading.options import resolve
+from ..._recipes.loading.recipe import Recipe
 from ..._schema.requests import ParameterGroup
 from ..._states.on_nodes.proven_condition import is_wanted
 from .needed import needed_rights
@@ -109,20 +110,8 @@ def _rights_of(
         combine=request.any_options,
         read=read_recipe,
     )
-    if checked.recipe is None or checked.errors:
-        raise InvalidInput(
-            f"the rights of recipe {name} cannot be told",
-            why=f"{len(checked.errors)} things are wrong with it, the first: {checked.errors[0]}",
-            todo="mend what hardware.enablement.recipe_check lists",
-        )
-    if request.any_options and checked.left_out:
-        raise InvalidInput(
-            f"the rights of recipe {name} for any options cannot be told",
-            why=f"it has {checked.left_out} combinations of options more than are tried",
-            todo="give the options that are used, in options, instead of any_options",
-        )
-    namespace = request.namespace or default_namespace(checked.recipe)
-    recipe, objects = checked.recipe, checked.objects
+    recipe, objects = _recipe_of(checked, name, any_options=request.any_options), checked.objects
+    namespace = request.namespace or default_namespace(recipe)
     if request.any_options:
         looked_up = [
             state for state in recipe.states.values() if state.images.lookup or state.images.build
@@ -140,6 +129,23 @@ def _rights_of(
         conditions=request.any_options or is_wanted(request.options),
     )
     return rights, _as_it_has_to_be(namespace, objects)
+
+
+def _recipe_of(checked: Checked, name: str, *, any_options: bool) -> Recipe:
+    """The recipe. Raises InvalidInput where not all that it needs is known."""
+    if checked.recipe is None or checked.errors:
+        raise InvalidInput(
+            f"the rights of recipe {name} cannot be told",
+            why=f"{len(checked.errors)} things are wrong with it, the first: {checked.errors[0]}",
+            todo="mend what hardware.enablement.recipe_check lists",
+        )
+    if any_options and checked.left_out:
+        raise InvalidInput(
+            f"the rights of recipe {name} for any options cannot be told",
+            why=f"it has {checked.left_out} combinations of options more than are tried",
+            todo="give the options that are used, in options, instead of any_options",
+        )
+    return checked.recipe
 
 
 def _as_it_has_to_be(namespace: str, objects: Sequence[Made]) -> Obj:

@@ -17,11 +17,11 @@ from ..loading.options import resolve
 from ..loading.recipe import Recipe
 from ..readiness.node_readiness import ReadinessError, with_node_agent
 from ..readiness_rules import with_readiness_rule
-from ..render import unsupported
 from ..templates.documents import Lines
 from ..templates.overlay import RECIPE_FILE
 from ..templates.render_facts import ClusterApi, RenderedState, RenderFacts
 from ..templates.templating import TemplateError
+from ..unsupported import unsupported
 from .api_types import ApiTypes
 from .case import Case
 from .findings import Findings
