@@ -21,6 +21,7 @@ from pathlib import Path
 from types import CodeType
 
 from ansible import constants as C  # noqa: N812 - as everywhere in Ansible
+from ansible.utils.collection_loader import AnsibleCollectionConfig
 
 PLUGINS = __name__.rpartition(".plugin_utils.")[0]
 PACKAGES = (f"{PLUGINS}.module_utils.", f"{PLUGINS}.plugin_utils.")
@@ -31,8 +32,10 @@ def keep() -> None:
     not the user's alone, nothing changes."""
     home = Path(str(C.config.get_config_value("ANSIBLE_HOME"))).expanduser()
     folder = home / "hardware.enablement" / "bytecode"
-    if is_private(folder):
-        sys.meta_path.insert(0, _Finder(str(folder)))
+    finder = AnsibleCollectionConfig.collection_finder
+    if finder in sys.meta_path and is_private(folder):
+        # Right before Ansible's own, and behind whatever else stands before that.
+        sys.meta_path.insert(sys.meta_path.index(finder), _Finder(str(folder)))
 
 
 def is_private(folder: Path) -> bool:
