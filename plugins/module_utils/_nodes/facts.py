@@ -62,6 +62,10 @@ def quantity(value: str | int | float | None) -> float:
     return int(number) if number == number.to_integral_value() else float(number)
 
 
+def _names_another(kernel_label: str | None, kernel: str) -> bool:
+    return bool(kernel_label) and kernel_label != label_form(kernel)
+
+
 @dataclass(frozen=True)
 class NodeSystem:
     """What software a node runs, by which groups of nodes are made.
@@ -101,14 +105,14 @@ class NodeSystem:
     @property
     def in_transition(self) -> bool:
         """Whether NFD's label still names another kernel than the one that runs."""
-        return bool(self.kernel_label) and self.kernel_label != self.kernel_as_label
+        return _names_another(self.kernel_label, self.kernel)
 
     @classmethod
     def from_info(cls, info: Mapping[str, Any], labels: Mapping[str, str]) -> NodeSystem:
         """Of a Node's status.nodeInfo and its labels."""
         kernel, kernel_label = str(info.get("kernelVersion", "")), labels.get(KERNEL)
         image = str(info.get("osImage", ""))
-        stale = bool(kernel_label) and kernel_label != label_form(kernel)
+        stale = _names_another(kernel_label, kernel)
         os_id, os_version = os_of(labels, image, labels_stale=stale)
         runtime, _separator, version = str(info.get("containerRuntimeVersion", "")).partition("://")
         return cls(

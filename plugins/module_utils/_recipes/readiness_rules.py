@@ -17,6 +17,7 @@ from typing import Any
 from .._cluster.api_objects.labels import summary_label
 from .._errors import InvalidInput
 from .._json import Obj, content_hash
+from .loading.options import refuse_differing
 from .loading.recipe import Recipe, State
 
 RULE_STATE = "node_readiness_rule"
@@ -39,13 +40,7 @@ def refuse_contradictions(
     """Raise InvalidInput where rule and condition are not the same for all nodes, or the rule's taint
     would never go."""
     for name in (OPTION, CONDITION_OPTION):
-        for pool, each in pool_options.items():
-            if each[name] != options[name]:
-                raise InvalidInput(
-                    f"{name} cannot be {each[name]} in pool {pool}",
-                    why=f"it is {options[name]} elsewhere, and what it asks for is the same on all nodes",
-                    todo=f"give the option {name} for all nodes",
-                )
+        refuse_differing(name, options, pool_options, "what it asks for is the same on all nodes")
     if has_rule(options) and not options[CONDITION_OPTION]:
         raise InvalidInput(
             f"{OPTION} is {options[OPTION]}, but nothing would ever take the taint off the nodes",

@@ -89,6 +89,24 @@ def of_pool(
         ) from None
 
 
+def refuse_differing(
+    name: str,
+    options: Mapping[str, Any],
+    pool_options: Mapping[str, Mapping[str, Any]],
+    why: str,
+) -> None:
+    """Raise InvalidInput where a pool has another value of an option that is one for all nodes.
+
+    why: it is, in half a sentence."""
+    for pool, each in pool_options.items():
+        if each[name] != options[name]:
+            raise InvalidInput(
+                f"{name} cannot be {each[name]} in pool {pool}",
+                why=f"it is {options[name]} elsewhere, and {why}",
+                todo=f"give the option {name} for all nodes",
+            )
+
+
 def secret_texts(recipe: Recipe, resolved: Mapping[str, Any]) -> set[str]:
     """What nobody may see of the values given to no_log options: every text in them, its long
     lines, and its base64."""

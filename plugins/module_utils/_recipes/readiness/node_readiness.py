@@ -17,6 +17,7 @@ from ..._proofs.catalog import KINDS
 from ..._proofs.proof import Proof
 from .. import affinity
 from ..inject import Context
+from ..loading.options import refuse_differing
 from ..loading.recipe import Recipe, State
 from ..templates.manifests import copy_of
 
@@ -41,13 +42,7 @@ def with_node_agent(
 ) -> Recipe:
     """The recipe as these options have it. The node agent comes after the states that require none,
     which bring the namespace, and before all others. Raises InvalidInput where pools differ."""
-    for pool, each in pool_options.items():
-        if each["readiness"] != options["readiness"]:
-            raise InvalidInput(
-                f"readiness cannot be {each['readiness']} in pool {pool}",
-                why=f"it is {options['readiness']} elsewhere, and one agent serves all nodes",
-                todo="give the option readiness for all nodes",
-            )
+    refuse_differing("readiness", options, pool_options, "one agent serves all nodes")
     if not is_by_nodes(options):
         return recipe
     if NODE_AGENT in recipe.states:
