@@ -9,6 +9,7 @@ files as data."""
 
 from __future__ import annotations
 
+import gc
 import getpass
 import os
 import socket
@@ -258,6 +259,9 @@ def action(
     of_all_hosts: bool = False,
 ) -> type[InProcessAction]:
     """The action plugin of a module, where it has nothing of its own."""
+    # What a run has imported stays to its end. Each task's process would look through all of it for
+    # garbage, and thereby copy its pages: 0.07 s of CPU.
+    gc.freeze()
     members = {
         "MODULE": module,
         "SPEC": specification,

@@ -13,12 +13,26 @@ PLUGINS = "ansible_collections.hardware.enablement.plugins"
 TASKS = ("cluster_info", "nfd_info", "state_apply", "run_lock")
 
 
-def test_a_run_whose_images_are_named_imports_no_builders_and_no_registries() -> None:
-    code = f"import sys, {', '.join(f'{PLUGINS}.action.{task}' for task in TASKS)}; print(*sys.modules)"
+def after_the_imports(expression: str) -> str:
+    """What a Python that has imported these tasks and nothing else prints."""
+    imports = ", ".join(f"{PLUGINS}.action.{task}" for task in TASKS)
     path = {"PYTHONPATH": ":".join(filter(None, sys.path))}
-    done = subprocess.run(
-        [sys.executable, "-c", code], env=path, capture_output=True, text=True, check=True
-    )
-    packages = {name.removeprefix(f"{PLUGINS}.module_utils.") for name in done.stdout.split()}
+    return subprocess.run(
+        [sys.executable, "-c", f"import gc, sys, {imports}; print({expression})"],
+        env=path,
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+
+
+def test_a_run_whose_images_are_named_imports_no_builders_and_no_registries() -> None:
+    loaded = after_the_imports("*sys.modules").split()
+    packages = {name.removeprefix(f"{PLUGINS}.module_utils.") for name in loaded}
     assert "_states.apply" in packages
     assert not packages & {"_builds", "_registry", "_http.http_pool", "_http.pki", "_authoring"}
+
+
+def test_garbage_collection_in_the_process_of_a_task_leaves_out_what_was_imported() -> None:
+    frozen, looked_at = after_the_imports("gc.get_freeze_count(), len(gc.get_objects())").split()
+    assert int(frozen) > 10 * int(looked_at)
