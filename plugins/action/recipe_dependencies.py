@@ -70,7 +70,7 @@ def read_row(bundle: Mapping[str, str], name: str) -> dict[str, Any]:
     """What a recipe says of itself, and the custom resource that its author has put beside it."""
     recipe = read_recipe(bundle, name)
     own = None
-    if recipe.format is not None:
+    if recipe.source.format is not None:
         # As above.
         from ..module_utils._sro.sro_dependency import own_request  # noqa: PLC0415
 
@@ -78,7 +78,7 @@ def read_row(bundle: Mapping[str, str], name: str) -> dict[str, Any]:
     return {
         "namespace": own.namespace if own else recipe.namespace,
         "options": own.options if own else {},
-        "is_foreign": recipe.format is not None,
+        "is_foreign": recipe.source.format is not None,
         "depends": [
             *recipe.depends,
             *(Dependency(**each) for each in (own.depends if own else ())),

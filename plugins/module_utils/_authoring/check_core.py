@@ -53,14 +53,14 @@ def run(request: RecipeCheckRequest, context: RunContext, types: ApiTypes) -> Ob
 
 def _shown(source: str, checked: Checked, rights: Sequence[Obj], types: ApiTypes) -> Iterator[str]:
     """What a person sees, line by line."""
-    files = checked.recipe.files if checked.recipe else {}
+    files = checked.recipe.source.files if checked.recipe else {}
     for finding in (*checked.errors, *checked.warnings):
         place = place_of(files, source, finding.file)
         yield f"{finding.severity}: {replace(finding, file=place)}"
     yield from _listed("images", checked.images)
     yield from _listed("rights", [_in_words(rule) for rule in rights])
-    if checked.recipe and checked.recipe.release_role:
-        yield f"disable first runs the role {checked.recipe.release_role}"
+    if checked.recipe and checked.recipe.removal.release_role:
+        yield f"disable first runs the role {checked.recipe.removal.release_role}"
     yield _summary(checked, types)
 
 
@@ -75,7 +75,7 @@ def _result(checked: Checked, rights: list[Obj], types: ApiTypes) -> Obj:
         "images": checked.images,
         "image_set": image_set(checked.images),
         "rights": rights,
-        "release_role": checked.recipe.release_role if checked.recipe else "",
+        "release_role": checked.recipe.removal.release_role if checked.recipe else "",
         "objects": len(checked.objects),
         "kubernetes": types.version,
     }

@@ -89,7 +89,7 @@ class ImageAccess:
             # Where the operands may run, whoever else is kept away.
             recipe, taints = self._prepared.recipe, self._prepared.taints
             tolerations = (
-                *operand_tolerations(recipe.name, recipe.resources, taints),
+                *operand_tolerations(recipe.name, recipe.devices.resources, taints),
                 *settings.pods.tolerations,
             )
             settings = replace(settings, pods=replace(settings.pods, tolerations=tolerations))

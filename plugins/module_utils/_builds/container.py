@@ -19,7 +19,6 @@ from .._recipes.loading.lookups import is_looked_up
 from .._recipes.loading.recipe import Recipe, State
 from .._recipes.render import RenderFacts, check_recipe
 from .._recipes.switches import is_enabled
-from .._recipes.templates.templating import Templates
 from .._runs.context import RunContext
 from .._runs.guard import Guard, given_back
 from .._runs.task import Task
@@ -263,7 +262,7 @@ class _ImageSearch:
     def _is_on(self, state: State, group: NodeGroup) -> bool:
         """A state that is disabled for these nodes asks for no image."""
         recipe = self.prepared.recipe
-        return is_enabled(recipe, state, self.facts, group, Templates(recipe.files, recipe.source))
+        return is_enabled(recipe, state, self.facts, group, recipe.source.templates())
 
     def _build(
         self,

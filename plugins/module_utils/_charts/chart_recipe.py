@@ -14,7 +14,7 @@ from typing import Any
 from .._errors import InvalidInput
 from .._nodes.selectors import NO_ROLE_TAINT
 from .._recipes.differences import LAST_KERNEL_WINS
-from .._recipes.loading.recipe import Option, Recipe, State
+from .._recipes.loading.recipe import Option, Recipe, RecipeNodes, RecipeSource, State
 from .._recipes.loading.schema import DNS_LABEL, RESERVED_RECIPES
 from .._recipes.loading.standard import STANDARD_OPTIONS
 from .._recipes.templates.documents import lines_of
@@ -82,16 +82,10 @@ def read_chart(files: Mapping[str, str], source: str, helm: Helm = run_helm) -> 
     name = str(head["name"])
     chart = ChartRendering(name, files, source, helm, templated=tuple(RESOURCES))
     states = states_of(chart.named, steps_of(templates_in(chart.named)))
-    found_as = PurePosixPath(source).name
-    recipe = recipe_of(
-        name,
-        str(head.get("description") or f"the chart {name}"),
-        str(head["version"]),
-        states,
-        chart,
-        chart.named,
-    )
-    return replace(recipe, found_as=found_as if found_as != name else "")
+    folder = PurePosixPath(source).name
+    found_as = folder if folder != name else ""
+    own = RecipeSource(name, source, dict(chart.named), str(head["version"]), found_as)
+    return recipe_of(own, states, chart)
 
 
 def read_numbered(files: Mapping[str, str], source: str, helm: Helm = run_helm) -> Recipe:
@@ -100,53 +94,41 @@ def read_numbered(files: Mapping[str, str], source: str, helm: Helm = run_helm) 
     check_name(name, source)
     _refuse_unsteady(files, source)
     texts = manifests_at(files)
-    return recipe_of(
-        name,
-        f"the numbered manifests {name}",
-        "",
-        states_of(texts, numbered_steps(texts)),
-        ChartRendering(
-            name, as_chart(name, texts), source, helm, "templates/", templated=(DOT,), dot=DOT
-        ),
-        texts,
-        NumberedFormat,
+    chart = ChartRendering(
+        name, as_chart(name, texts), source, helm, "templates/", templated=(DOT,), dot=DOT
     )
+    states = states_of(texts, numbered_steps(texts))
+    return recipe_of(RecipeSource(name, source, dict(texts)), states, chart, NumberedFormat)
 
 
 def recipe_of(
-    name: str,
-    description: str,
-    version: str,
+    source: RecipeSource,
     states: Mapping[str, State],
     chart: ChartRendering,
-    files: Mapping[str, str],
     make: type[ChartFormat] = ChartFormat,
 ) -> Recipe:
     """A recipe whose files, as their author wrote them, a chart renders."""
+    files = source.files
     warnings = tuple(misspelt_in(files, [path for path in files if path.endswith(".yaml")]))
     assets = {
         state.name: {file for each in state.assets for file in each.files}
         for state in states.values()
     }
     fallbacks = [assets[state.name] for state in states.values() if state.images.fallback]
+    written = make(
+        chart,
+        files,
+        frozenset().union(*assets.values()),
+        frozenset().union(*fallbacks),
+        warnings,
+    )
     return Recipe(
-        name=name,
-        recipe=name,
-        namespace=name,
-        description=description,
-        version=version,
-        selector=_ANY_NODE,
+        name=source.name,
+        namespace=source.name,
+        source=replace(source, format=written),
+        nodes=RecipeNodes(selector=_ANY_NODE),
         options={**STANDARD_OPTIONS, **{option.name: option for option in _OWN_OPTIONS}},
         states=dict(states),
-        files=dict(files),
-        source=chart.source,
-        format=make(
-            chart,
-            files,
-            frozenset().union(*assets.values()),
-            frozenset().union(*fallbacks),
-            warnings,
-        ),
     )
 
 

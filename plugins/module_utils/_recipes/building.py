@@ -70,7 +70,7 @@ def render_build(
     build = state.images.build
     if build is None or (build.enabled and not facts.options_of(group)[build.enabled]):
         return None
-    templates = Templates(recipe.files, recipe.source)
+    templates = recipe.source.templates()
     variables = variables_of(cluster_variables(recipe, state, facts), group, facts)
     where = f"recipe.yml, states.{state.name}.build"
 
@@ -96,7 +96,7 @@ def render_build(
         base_arg=text(build.base_arg, "base_arg"),
         containerfile=containerfile,
         args={**texts(build.args, "args"), **_given_args(recipe, build, facts.options_of(group))},
-        files=context_files(recipe, build),
+        files=context_files(recipe.source.files, build),
         git=_git(build.git, text) if build.git else None,
         compile=compile_,
         secrets=texts(build.secrets, "secrets"),
@@ -105,7 +105,7 @@ def render_build(
     if why:
         raise InvalidInput(
             f"state {state.name} cannot build its images",
-            where=f"{recipe.source}/{where}" if recipe.source else where,
+            where=recipe.source.place_of(where),
             why=why,
             todo="set the recipe's options for it, or turn building off",
         )
@@ -170,14 +170,14 @@ def _compile(given: Compile, text: Callable[[str, str], str]) -> Compile:
     return replace(given, command=command, unsupported=unsupported)
 
 
-def context_files(recipe: Recipe, build: Build) -> dict[str, str]:
-    """The files of the recipe that are sent along, by their path in the build's context; as they
+def context_files(files: Mapping[str, str], build: Build) -> dict[str, str]:
+    """Those of a recipe's files that are sent along, by their path in the build's context; as they
     are, no templates."""
     if not build.context:
         return {}
     folder = f"{build.context.strip('/')}/"
     return {
         path.removeprefix(folder): text
-        for path, text in sorted(recipe.files.items())
+        for path, text in sorted(files.items())
         if path.startswith(folder)
     }

@@ -9,13 +9,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from .loading.recipe import DeviceAccess, Recipe
-from .templates.templating import Facts, Templates
+from .templates.templating import Facts
 
 
 def device_access(recipe: Recipe, each_options: Sequence[Mapping[str, Any]]) -> DeviceAccess:
     """The recipe's, rendered for all options that some nodes have. Never with the value of a secret
     option."""
-    templates = Templates(recipe.files, recipe.source)
+    templates = recipe.source.templates()
 
     def render(texts: Sequence[str], key: str) -> tuple[str, ...]:
         found = [
@@ -27,7 +27,7 @@ def device_access(recipe: Recipe, each_options: Sequence[Mapping[str, Any]]) -> 
         ]
         return tuple(sorted({text for text in found if text}))
 
-    access = recipe.device_access
+    access = recipe.devices.access
     return DeviceAccess(
         render(access.runtime_classes, "runtime_classes"),
         render(access.host_paths, "host_paths"),

@@ -12,7 +12,7 @@ from typing import Any
 from .._errors import InvalidInput
 from .._json import Obj
 from .._nodes.groups import NodeGroup
-from .loading.recipe import Recipe, State
+from .loading.recipe import RecipeSource, State
 from .templates.manifests import title
 from .templates.render_facts import RenderFacts
 
@@ -43,15 +43,19 @@ def differing_in_pods(state: State, facts: RenderFacts) -> list[str]:
 
 
 def refuse_differing(
-    recipe: Recipe, state: State, facts: RenderFacts, read: AbstractSet[str] | None, where: str
+    source: RecipeSource,
+    state: State,
+    facts: RenderFacts,
+    read: AbstractSet[str] | None,
+    where: str,
 ) -> None:
     """Raise InvalidInput where something that is made once for all nodes reads an option that pools
     set differently."""
-    refuse_names(recipe, state, facts, differing(facts, read), where)
+    refuse_names(source, state, facts, differing(facts, read), where)
 
 
 def refuse_names(
-    recipe: Recipe, state: State, facts: RenderFacts, names: Sequence[str], where: str
+    source: RecipeSource, state: State, facts: RenderFacts, names: Sequence[str], where: str
 ) -> None:
     """The same for options that are known to differ."""
     if not names:
@@ -64,7 +68,7 @@ def refuse_names(
     ]
     raise InvalidInput(
         f"option {name} cannot be another one in pool {', '.join(pools)}",
-        where=f"{recipe.source}/{where}" if recipe.source else where,
+        where=source.place_of(where),
         why=f"state {state.name} makes one object of it for all nodes",
         todo=f"give all nodes the same, or let the recipe make state {state.name} per pool, with {_SUFFIX} in the names"
         " of what differs",

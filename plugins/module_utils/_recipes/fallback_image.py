@@ -18,8 +18,8 @@ def images_before_building(
 ) -> Sequence[str]:
     """The images that a fallback state is there for, of one of its own groups; none where it builds
     nothing for it. Raises InvalidInput with file and line."""
-    if recipe.format is None:
+    if recipe.source.format is None:
         return ()
     variables = variables_of(cluster_variables(recipe, state, facts), group, facts)
     paths = [path for asset in state.assets for path in asset.files]
-    return recipe.format.images(paths, variables, facts)
+    return recipe.source.format.images(paths, variables, facts)

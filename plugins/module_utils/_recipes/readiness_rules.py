@@ -55,8 +55,8 @@ def with_readiness_rule(recipe: Recipe, options: Mapping[str, Any]) -> Recipe:
         return recipe
     if RULE_STATE in recipe.states:
         raise InvalidInput(
-            f"recipe {recipe.recipe} cannot have the option {OPTION}",
-            where=recipe.source,
+            f"recipe {recipe.source.name} cannot have the option {OPTION}",
+            where=recipe.source.folder,
             why=f"it has a state {RULE_STATE} of its own, which this option adds",
             todo="rename that state",
         )

@@ -86,10 +86,10 @@ def render_images(recipe: Recipe, state_name: str, facts: RenderFacts) -> dict[s
 def render_notes(recipe: Recipe, facts: RenderFacts) -> str:
     """What the author tells whoever has enabled the recipe, where its format has that; "" for
     nothing."""
-    if recipe.format is None:
+    if recipe.source.format is None:
         return ""
     last = list(recipe.states.values())[-1]
-    return recipe.format.notes(cluster_variables(recipe, last, facts), facts)
+    return recipe.source.format.notes(cluster_variables(recipe, last, facts), facts)
 
 
 def check_recipe(recipe: Recipe, facts: RenderFacts) -> Mapping[str, RenderedState]:
@@ -114,7 +114,7 @@ def _check_together(recipe: Recipe, facts: RenderFacts) -> dict[str, RenderedSta
             if other != name:
                 raise InvalidInput(
                     f"{title(item.manifest)} belongs to two states",
-                    where=recipe.source,
+                    where=recipe.source.folder,
                     why=f"{source} makes it for state {other}, and {item.source} for state {name}",
                     todo="keep it in one of them",
                 )

@@ -100,7 +100,7 @@ class StateRenderer:
         self._recipe = recipe
         self._state = state
         self._facts = facts
-        self._templates = templates or Templates(recipe.files, recipe.source)
+        self._templates = templates or recipe.source.templates()
         self._enabled = enabled or enabled_states(recipe, facts)
         self._by_nodes = is_by_nodes(facts.options)
         gates = [
@@ -198,17 +198,17 @@ class StateRenderer:
             for manifest in readiness_rules(self._recipe.name, self._facts.options, hardware):
                 yield _RenderedItem(manifest, None, RULE_STATE)
         for path in files:
-            if self._recipe.format is None:
+            if self._recipe.source.format is None:
                 yield from self._items_of(path)
-            elif self._recipe.format.is_per_group(path, self._facts.options):
-                yield from self._foreign_per_group(path, self._recipe.format)
+            elif self._recipe.source.format.is_per_group(path, self._facts.options):
+                yield from self._foreign_per_group(path, self._recipe.source.format)
             else:
-                yield from self._foreign_for_all(path, self._recipe.format)
+                yield from self._foreign_for_all(path, self._recipe.source.format)
 
     def _foreign_for_all(self, path: str, foreign: ForeignFormat) -> Iterator[_RenderedItem]:
         """What a file in another format gives once."""
         names = differing(self._facts, foreign.options)
-        refuse_names(self._recipe, self._state, self._facts, names, path)
+        refuse_names(self._recipe.source, self._state, self._facts, names, path)
         for manifest, _named in foreign.manifests(path, self._variables.shared, self._facts):
             yield _RenderedItem(manifest, None, path)
 
@@ -242,7 +242,7 @@ class StateRenderer:
             else []
         )
         if not self._state.per:
-            refuse_names(self._recipe, self._state, self._facts, differ, path)
+            refuse_names(self._recipe.source, self._state, self._facts, differ, path)
         elif differ or names & (GROUP_NAMES | self._variables.image_names):
             yield from self._items_per_group(path, names, differ)
             return
@@ -270,7 +270,7 @@ class StateRenderer:
         """options: those that its file reads and that pools set differently."""
         if own.id == DEFAULT or own.id in manifest["metadata"]["name"]:
             return
-        refuse_names(self._recipe, self._state, self._facts, options, path)
+        refuse_names(self._recipe.source, self._state, self._facts, options, path)
         raise InvalidInput(
             f"{title(manifest)} would be the same object for every group of nodes",
             where=self._path(path),
@@ -281,7 +281,7 @@ class StateRenderer:
     def _in_their_scopes(self, items: Sequence[_RenderedItem]) -> list[_RenderedItem]:
         """What somebody else has given a namespace although it belongs to the whole cluster, without
         it; the author of our templates is told."""
-        return [self._in_its_scope(item) if self._recipe.format else item for item in items]
+        return [self._in_its_scope(item) if self._recipe.source.format else item for item in items]
 
     def _in_its_scope(self, item: _RenderedItem) -> _RenderedItem:
         manifest = item.manifest
@@ -299,7 +299,7 @@ class StateRenderer:
         if not context.owner.group and pod_template(manifest) is not None:
             names = differing_in_pods(self._state, self._facts)
             refuse_names(
-                self._recipe, self._state, self._facts, names, f"states.{self._state.name}"
+                self._recipe.source, self._state, self._facts, names, f"states.{self._state.name}"
             )
         return inject.add_metadata(manifest, context)
 
@@ -370,11 +370,11 @@ class StateRenderer:
         """What the recipe does not say: what another format has for the objects of a group, and where
         nodes tell, that they do."""
         found: list[Proof] = []
-        if self._recipe.format:
+        if self._recipe.source.format:
             own = self._groups.own_of(finest) if finest else None
             ours = {"", own.id} if own else {item.group for item in placed}
             manifests = [item.manifest for item in placed if item.group in ours]
-            found += self._recipe.format.proofs(manifests)
+            found += self._recipe.source.format.proofs(manifests)
         if self._by_nodes and self._state.name == NODE_AGENT:
             label = fact_label(self._recipe.name, AGENT_CONFIGURATION)
             equal = {label: self._agent_configuration.hash}

@@ -117,7 +117,7 @@ def node_label_sets(
     named = bool(wanted) or any(map(_is_of_role, options["tolerations"]))
     sets: tuple[dict[str, str | None], ...] = tuple(
         {**(labels_alone(labels) if named else labels), **wanted}
-        for labels in hardware or recipe.selector
+        for labels in hardware or recipe.nodes.selector
         if all(labels.get(name) in (None, value) for name, value in wanted.items())
     )
     if not sets:

@@ -18,7 +18,6 @@ from .loading.recipe import Recipe, State
 from .readiness_rules import rule_tolerations
 from .requirements import chosen_labels, node_label_sets
 from .state_groups import StateGroups
-from .templates.overlay import place_of
 from .templates.render_facts import RenderFacts
 
 
@@ -63,7 +62,7 @@ class StateContext:
         try:
             return step(manifest, self.of_group(group))
         except InvalidInput as error:
-            where = place_of(self._recipe.files, self._recipe.source, path)
+            where = self._recipe.source.place_of(path)
             raise InvalidInput(error.what, where=where, why=error.why, todo=error.todo) from None
 
     def learn_scopes(self, manifests: Iterable[Obj]) -> None:
@@ -103,7 +102,9 @@ class StateContext:
             namespaced=self._namespaced,
             options=options,
             tolerations=[
-                *inject.tolerations(recipe.name, recipe.resources, self._facts.taints, options),
+                *inject.tolerations(
+                    recipe.name, recipe.devices.resources, self._facts.taints, options
+                ),
                 *rule_tolerations(recipe.name, options, self._label_sets),
             ],
         )

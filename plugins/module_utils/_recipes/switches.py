@@ -25,7 +25,7 @@ _VALUES = {"true": True, "false": False}
 def enabled_states(recipe: Recipe, facts: RenderFacts) -> dict[str, frozenset[bool]]:
     """State -> whether it is enabled on the groups of nodes: {True}, {False}, or both where groups
     differ."""
-    templates = Templates(recipe.files, recipe.source)
+    templates = recipe.source.templates()
     return {
         state.name: frozenset(enabled_on(recipe, state, facts, templates).values())
         for state in recipe.states.values()
@@ -79,13 +79,15 @@ class _Enablement:
         if not self._state.enabled:
             return True
         if not self._state.per:
-            refuse_differing(self._recipe, self._state, self._facts, self._options(), self._path)
+            refuse_differing(
+                self._recipe.source, self._state, self._facts, self._options(), self._path
+            )
         if not is_template(self._state.enabled):
             return bool(self._facts.options_of(own)[self._state.enabled])
         text = self._templates.render_text(self._state.enabled, self._path, self._variables(own))
         found = text.strip().lower()
         if found not in _VALUES:
-            where = f"{self._recipe.source}/{self._path}" if self._recipe.source else self._path
+            where = self._recipe.source.place_of(self._path)
             raise InvalidInput(
                 f"whether state {self._state.name} is enabled cannot be told",
                 where=where,

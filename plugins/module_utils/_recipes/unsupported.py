@@ -11,7 +11,6 @@ from .._nodes.groups import NodeGroup
 from .loading.recipe import Recipe, State
 from .templates.overlay import RECIPE_FILE
 from .templates.render_facts import RenderedState, RenderFacts
-from .templates.templating import Templates
 from .variables import cluster_variables, variables_of
 
 
@@ -22,7 +21,7 @@ def unsupported(
     where they can. Raises TemplateError."""
     if not state.unsupported:
         return
-    templates = Templates(recipe.files, recipe.source)
+    templates = recipe.source.templates()
     shared = cluster_variables(recipe, state, facts)
     path = f"{RECIPE_FILE}, states.{state.name}.unsupported"
     for finest in facts.groups:

@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 from .._errors import InvalidInput
 from .._nodes.groups import DEFAULT, FORMS, NodeGroup
 from .loading.lookups import is_looked_up
-from .loading.recipe import Recipe, State
+from .loading.recipe import Recipe, RecipeSource, State
 from .templates.render_facts import RenderFacts
 from .templates.templating import Facts, Templates, absent
 
@@ -62,7 +62,7 @@ def cluster_variables(recipe: Recipe, state: State, facts: RenderFacts) -> dict[
         **missing,
         "options": Facts("options", facts.options),
         "namespace": facts.namespace,
-        "recipe": recipe.recipe or recipe.name,
+        "recipe": recipe.source.name,
         "instance": recipe.name,
         "state": state.name,
         "cluster": Facts("cluster", _cluster(facts.cluster)),
@@ -219,7 +219,7 @@ def refuse_finer_images(recipe: Recipe, state: State) -> None:
         if finer:
             raise InvalidInput(
                 f"state {state.name} cannot use the image of state {source.name}",
-                where=recipe.source,
+                where=recipe.source.folder,
                 why=f"that is made per {', '.join(source.per)}, and state {state.name} per {', '.join(state.per)}",
                 todo=f"make state {state.name} per {', '.join(sorted(finer))} too",
             )
@@ -305,7 +305,7 @@ def _refuse_none(
     todo = templates.render_text(state.images.todo, path, _variables(recipe, state, facts, group))
     raise InvalidInput(
         f"state {state.name} has no image for group {group.id}",
-        where=_place(recipe, state),
+        where=_place(recipe.source, state),
         why="nothing names one",
         todo=todo.strip(),
     )
@@ -315,12 +315,11 @@ def _checked(image: str, recipe: Recipe, state: State, group: NodeGroup) -> str:
     if not _IMAGE.fullmatch(image):
         raise InvalidInput(
             f"state {state.name} has no image for group {group.id}",
-            where=_place(recipe, state),
+            where=_place(recipe.source, state),
             why=f"{image[:80]!r} is no image reference",
         )
     return image
 
 
-def _place(recipe: Recipe, state: State) -> str:
-    path = f"recipe.yml, states.{state.name}.image"
-    return f"{recipe.source}/{path}" if recipe.source else path
+def _place(source: RecipeSource, state: State) -> str:
+    return source.place_of(f"recipe.yml, states.{state.name}.image")

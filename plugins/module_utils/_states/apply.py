@@ -161,8 +161,8 @@ class _Application:
             self._refuse_changes()
             facts = self._desired.facts
             for text in (
-                *missing_toolkits(self._recipe, facts),
-                *missing_push_secret(self._recipe, facts),
+                *missing_toolkits(self._recipe.source.format, facts),
+                *missing_push_secret(self._recipe.source.format, facts),
             ):
                 self._context.warning(text)
         if planned.differing and not self._context.check_mode:
@@ -176,17 +176,17 @@ class _Application:
     def _refuse_rivals(self) -> None:
         """What else serves these devices, or these nodes, is found before anything is planned."""
         is_new, adopt = self._desired.record is None, self._request.planning.adopt
-        options = self._desired.facts.options_of(None)
+        options, resources = self._desired.facts.options_of(None), self._recipe.devices.resources
         beside = self._desired.rival_context(adopt=adopt)
         refuse_rivals(self._client, self._recipe, options, beside)
         if is_new:
             self._refuse_shared_nodes()
         if is_new and not adopt:
             refuse_foreign_plugin(
-                self._recipe, self._desired.discovery, lambda: self._desired.foreign_plugins
+                resources, self._desired.discovery, lambda: self._desired.foreign_plugins
             )
         if not adopt:
-            refuse_rival_plugins(self._recipe, self._desired.rival_plugins)
+            refuse_rival_plugins(resources, self._desired.rival_plugins)
 
     def _refuse_shared_nodes(self) -> None:
         refuse_shared(self._client, self._desired.prepared, self._desired.discovery)

@@ -73,7 +73,7 @@ class ApplyPlanner:
         objects = [item for name in names for item in self.rendered[name].objects]
         self.wanted: list[Obj] = [item.manifest for item in objects]
         self.fields = KindFields(
-            desired.client, objects, warn, lenient=self._recipe.format is not None
+            desired.client, objects, warn, lenient=self._recipe.source.format is not None
         )
         self._members = members_of({name: item.objects for name, item in self.rendered.items()})
 
@@ -147,18 +147,18 @@ class ApplyPlanner:
     def _adoptable(self) -> set[ObjectKey]:
         """The namespace of a recipe in another format may be there: users of the Special Resource
         Operator put charts and Secrets into it beforehand. Disable gives it back."""
-        if self._recipe.format is None:
+        if self._recipe.source.format is None:
             return set()
         return {ObjectKey("v1", "Namespace", "", self.desired.prepared.namespace)}
 
     def _renewed(self, objects: Sequence[Obj]) -> set[ObjectKey]:
         """The objects that run anew when they change."""
-        form = self._recipe.format
+        form = self._recipe.source.format
         return {key_of(obj) for obj in objects if form is not None and form.is_renewed(obj)}
 
     def _left_alone(self, objects: Sequence[Obj]) -> set[ObjectKey]:
         """The objects that stay as they are where somebody else has made them."""
-        form = self._recipe.format
+        form = self._recipe.source.format
         return {key_of(obj) for obj in objects if form is not None and form.is_left_alone(obj)}
 
     def _awaited(self) -> set[ObjectKey]:

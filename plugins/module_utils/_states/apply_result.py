@@ -90,7 +90,7 @@ class ApplyResult:
         notes = render_notes(self._recipe, self._desired.facts)
         for line in notes.splitlines():
             context.notice(line)
-        found = self._recipe.format.warnings if self._recipe.format else ()
+        found = self._recipe.source.format.warnings if self._recipe.source.format else ()
         warnings = [
             f"{path}, line {line}: {text}" if line else f"{path}: {text}"
             for path, line, text in found

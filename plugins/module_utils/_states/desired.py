@@ -173,7 +173,10 @@ class Desired:
             return [node for node in facts if self.discovery.grouping.id_of(node) in groups]
 
         return rivals_of(
-            [manifest for manifest, _on in ours], self.foreign_plugins, self.recipe, served
+            [manifest for manifest, _on in ours],
+            self.foreign_plugins,
+            self.recipe.devices.resources,
+            served,
         )
 
     def render(self, state: str) -> RenderedState:

@@ -185,7 +185,7 @@ def _row(
         return make(MISSING, Drift(()), _PUT_BACK) if _was_there(desired, state, item) else None
     if not _was_ours(live, desired.prepared.applyset_id):
         return None
-    lenient = desired.recipe.format is not None
+    lenient = desired.recipe.source.format is not None
     if drift := drifted_fields.taken(live, item.manifest, lenient=lenient):
         is_ours = part(live, "metadata", "labels").get(PART_OF_LABEL)
         return make(CHANGED, drift, _PUT_BACK if is_ours else _RELABEL)

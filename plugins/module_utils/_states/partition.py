@@ -310,7 +310,7 @@ class _Partition:
 
     def _who_tolerates(self, taint: Taint) -> str:
         """What somebody has to know whose pods are to run there."""
-        if taint.key not in self.prepared.recipe.resources:
+        if taint.key not in self.prepared.recipe.devices.resources:
             return f"pods that are to run there have to tolerate {taint}"
         if self._is_given(taint.key) is False:
             return (

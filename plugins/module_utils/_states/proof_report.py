@@ -79,7 +79,9 @@ def complete_report(report: Obj, desired: Desired, context: RunContext, *, wait:
     elif not desired.nodes:
         report["message"] = f"{report['message']}; {nfd}"
     if report["rivals"]:
-        served = f"{', '.join(desired.recipe.resources)} is served by another device plugin, too"
+        served = (
+            f"{', '.join(desired.recipe.devices.resources)} is served by another device plugin, too"
+        )
         report["message"] = f"{report['message']}; {served}: {', '.join(report['rivals'])}"
     if context.check_mode:
         _tell_of_run_before(report, desired, context.clock())

@@ -292,7 +292,7 @@ def _left_by_pods(client: Client, prepared: Prepared, nodes: Sequence[Obj]) -> l
     names = {node["metadata"]["name"] for node in nodes}
     return [
         ObjectKey(made.api_version, made.kind, "", live["metadata"]["name"])
-        for made in prepared.recipe.node_objects
+        for made in prepared.recipe.removal.node_objects
         if client.serves(made.api_version, made.kind)
         for live in client.list(client.kind(made.api_version, made.kind), metadata_only=True).items
         if live["metadata"]["name"] in names

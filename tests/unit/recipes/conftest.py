@@ -119,7 +119,7 @@ class Rendering:
 
     def skipped(self) -> dict[str, str]:
         """Source file, below the recipe's folder -> why it was left out."""
-        folder = f"{self.recipe.source}/"
+        folder = f"{self.recipe.source.folder}/"
         left_out = [skipped for state in self.states.values() for skipped in state.skipped]
         return {skipped.source.removeprefix(folder): skipped.reason for skipped in left_out}
 

@@ -275,7 +275,7 @@ def test_the_agent_without_the_kubelets_folder_is_nobody(rmd: Render) -> None:
 def test_the_rule_makes_the_label_that_the_recipe_selects(rmd: Render) -> None:
     rendering = rmd(apis=NFD)
     (rule,) = rendering.one("NodeFeatureRule", "intel-rmd")["spec"]["rules"]
-    assert rule["labels"] == dict(rendering.recipe.selector[0])
+    assert rule["labels"] == dict(rendering.recipe.nodes.selector[0])
     assert "namespace" not in rendering.one("NodeFeatureRule", "intel-rmd")["metadata"]
     assert names(rmd(), "NodeFeatureRule") == set()
 

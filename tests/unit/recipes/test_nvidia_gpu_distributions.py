@@ -66,7 +66,7 @@ def test_what_the_nodes_say_of_themselves(nvidia_gpu: Any, name: str) -> None:
         "status": {"nodeInfo": {"kubeletVersion": kind["kubelet"]}},
     }
     assert NodeFacts.from_object(node).system.distribution == kind["distribution"]
-    brought = matches(kind.get("labels", {}), nvidia_gpu().recipe.preinstalled_driver)
+    brought = matches(kind.get("labels", {}), nvidia_gpu().recipe.nodes.preinstalled_driver)
     assert brought == (name == "gke-cos")
 
 

@@ -43,8 +43,8 @@ def test_only_how_pods_get_gpus_is_another(recipes: tuple[Recipe, Recipe]) -> No
 
 def test_no_resource_is_asked_for_and_claims_are_seen(recipes: tuple[Recipe, Recipe]) -> None:
     _base, dra = recipes
-    assert dra.resources == ()
-    assert dra.device_access.dra_drivers == ("gpu.nvidia.com",)
+    assert dra.devices.resources == ()
+    assert dra.devices.access.dra_drivers == ("gpu.nvidia.com",)
     proofs = [proof.kind for name in sorted(CHANGED) for proof in dra.states[name].validate]
     assert proofs == ["rollout", "resource_slices", "workload"]
 

@@ -155,11 +155,11 @@ def test_every_option_of_its_own_is_used() -> None:
 
 def test_it_and_intel_rmd_refuse_each_other(classes: Render) -> None:
     rmd = renderer(REPO / "recipes" / "intel-rmd")(rmd_image="registry.example.org/rmd:0.3.1")
-    own = [rival for rival in classes().recipe.rivals if rival.kind == "DaemonSet"]
+    own = [rival for rival in classes().recipe.devices.rivals if rival.kind == "DaemonSet"]
     named = {rival.name for rival in own if rival.name}
     assert named == names(rmd, "DaemonSet")
     labels = classes().one("DaemonSet", "rdt-classes")["metadata"]["labels"]
-    theirs = [rival for rival in rmd.recipe.rivals if rival.kind == "DaemonSet"]
+    theirs = [rival for rival in rmd.recipe.devices.rivals if rival.kind == "DaemonSet"]
     (wanted,) = [rival.labels for rival in theirs if rival.labels]
     assert dict(wanted).items() <= labels.items()
     # Anybody else is known by what it does, and so does each of them.

@@ -108,7 +108,7 @@ def test_the_base_may_have_a_copy_of_its_own(tmp_path: Path) -> None:
         "apiVersion: hardware-enablement.io/v1\nname: site\nextends: cards\n"
     )
 
-    assert load(read_bundle(tmp_path / "site"), "site").files[MACROS] == "{# ours #}"
+    assert load(read_bundle(tmp_path / "site"), "site").source.files[MACROS] == "{# ours #}"
 
 
 def test_they_are_no_file_that_a_glob_matches_or_that_nothing_names() -> None:

@@ -80,7 +80,7 @@ def needed_rights(
     found = [right for module in modules for right in module.RIGHTS]
     found += object_rights(objects, types, namespace)
     found += _of_recipe(recipe, objects, types)
-    found += _BESIDE.get(recipe.recipe or recipe.name, ())
+    found += _BESIDE.get(recipe.source.name, ())
     named = {OF_RECIPE: recipe.name}
     return [
         replace(right, names=tuple(named.get(name, name) for name in right.names))
@@ -91,15 +91,15 @@ def needed_rights(
 def _of_recipe(recipe: Recipe, objects: Sequence[Made], types: ApiTypes) -> Iterator[Right]:
     """What it looks for (rivals anywhere, and objects that proofs are about), and what its pods make
     and go with it."""
-    for rival in recipe.rivals:
+    for rival in recipe.devices.rivals:
         yield _of(rival.api_version, rival.kind, types, CLUSTER, ("list",))
-    for made in recipe.node_objects:
+    for made in recipe.removal.node_objects:
         yield _of(made.api_version, made.kind, types, CLUSTER, (*READ, "delete"))
-    if recipe.device_access.dra_drivers:
+    if recipe.devices.access.dra_drivers:
         yield from claiming_pods.RIGHTS
-    if recipe.format:
+    if recipe.source.format:
         asked = runtime_facts.RIGHTS.items()
-        yield from (right for name, right in asked if recipe.format.reads(name))
+        yield from (right for name, right in asked if recipe.source.format.reads(name))
     for proof in _proofs(recipe, objects):
         yield from _watched(proof, types)
 
@@ -108,8 +108,8 @@ def _proofs(recipe: Recipe, objects: Sequence[Made]) -> Iterator[Proof]:
     """All proofs of the recipe, whether its states are enabled or not."""
     for state in recipe.states.values():
         yield from (*state.validate, *state.disabled_validate)
-    if recipe.format:
-        yield from recipe.format.proofs([made.manifest for made in objects])
+    if recipe.source.format:
+        yield from recipe.source.format.proofs([made.manifest for made in objects])
 
 
 def _watched(proof: Proof, types: ApiTypes) -> Iterator[Right]:

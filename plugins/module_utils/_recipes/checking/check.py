@@ -88,23 +88,23 @@ def check(
     recipe = as_instance(recipe, instance)
     resolve(recipe, given, complete=False)
     lines: Lines = {(): 0}
-    if recipe.format is None:
+    if recipe.source.format is None:
         lines = lines_of(bundle[RECIPE_FILE], RECIPE_FILE)[0][1]
-    uses = find_uses(recipe, findings) if recipe.format is None else Uses()
+    uses = find_uses(recipe, findings) if recipe.source.format is None else Uses()
     found = variants(recipe, given, uses.readers)
     trials = Trials(recipe, types, lines, findings, namespace or default_namespace(recipe))
     _try_device_access(recipe, found.tried, lines, findings)
     for cluster in SAMPLE_CLUSTERS:
         tried = found.tried if combine and cluster.optional_apis else found.tried[:1]
         _try_on(cluster, tried, trials, uses)
-    if recipe.format is None:
+    if recipe.source.format is None:
         check_uses(recipe, uses, trials.variables, findings)
     trials.report_template_errors()
-    if recipe.format is None:
+    if recipe.source.format is None:
         _add_unused(recipe, own_files(bundle), uses, lines, findings)
         _add_unlisted(recipe, lines, findings)
     else:
-        for path, line, text in recipe.format.warnings:
+        for path, line, text in recipe.source.format.warnings:
             findings.add(path, line, text, severity=WARNING)
     return Checked(
         recipe=recipe,
@@ -144,12 +144,16 @@ def _add_unlisted(recipe: Recipe, lines: Lines, findings: Findings) -> None:
     for state in recipe.states.values():
         for index, proof in enumerate(state.validate):
             name = proof.spec.get("resource")
-            if not isinstance(name, str) or is_template(name) or _is_listed(name, recipe.resources):
+            if (
+                not isinstance(name, str)
+                or is_template(name)
+                or _is_listed(name, recipe.devices.resources)
+            ):
                 continue
             findings.add(
                 RECIPE_FILE,
                 lines.get(("states", state.name, "validate", index), 0),
-                f"{name} is proven here and is none of the recipe's resources{suggest(name, recipe.resources)}",
+                f"{name} is proven here and is none of the recipe's resources{suggest(name, recipe.devices.resources)}",
                 severity=WARNING,
             )
 

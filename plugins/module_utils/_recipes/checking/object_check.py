@@ -59,7 +59,7 @@ class ObjectCheck:
             *check_images(manifest),
         ]
         for problem in problems:
-            left_out = problem.unknown and self._recipe.format is not None
+            left_out = problem.unknown and self._recipe.source.format is not None
             # What is wrong for one kernel group is mostly wrong for all of them.
             same_as = re.sub(r"\d+", "", _without(problem.text, case.group_ids))
             self._findings.add(
@@ -120,7 +120,7 @@ class ObjectCheck:
         place = self._locator.line_of_field(renderings, manifest, field)
         if place:
             return place
-        foreign = self._recipe.format
+        foreign = self._recipe.source.format
         return file, foreign.line_of(file, manifest, field) if foreign else 0
 
 

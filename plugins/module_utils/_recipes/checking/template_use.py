@@ -37,11 +37,11 @@ class Uses:
 def find_uses(recipe: Recipe, findings: Findings) -> Uses:
     """Parse every template of the recipe; takes down those that are none."""
     files: dict[str, TemplateUse] = {}
-    templates = Templates(recipe.files, recipe.source)
+    templates = recipe.source.templates()
     for path in sorted(_reached({*_named_files(recipe)}, recipe, files, templates, findings)):
         for included, line in files[path].included if path in files else ():
-            if included is not None and included not in recipe.files:
-                hint = suggest(included, recipe.files, listed=0)
+            if included is not None and included not in recipe.source.files:
+                hint = suggest(included, recipe.source.files, listed=0)
                 findings.add(path, line, f"there is no file {included} in the recipe{hint}")
     return Uses(files, _readers(recipe, files))
 
@@ -71,11 +71,11 @@ def unused_files(recipe: Recipe, uses: Uses) -> list[str]:
     used = {"recipe.yml", *_named_files(recipe), *uses.files}
     for use in uses.files.values():
         named = [name for name, _line in use.included]
-        used.update(recipe.files if None in named else [name for name in named if name])
+        used.update(recipe.source.files if None in named else [name for name in named if name])
     contexts = _build_contexts(recipe)
     return [
         path
-        for path in sorted(recipe.files)
+        for path in sorted(recipe.source.files)
         if path not in used and is_in_folder(path) and not _is_besides(path, contexts)
     ]
 
@@ -89,9 +89,9 @@ def _build_contexts(recipe: Recipe) -> tuple[str, ...]:
 def unread_options(recipe: Recipe, uses: Uses) -> list[str]:
     """Options of the recipe's own that nothing reads; none where a file that might cannot be
     parsed."""
-    if any(path in recipe.files and path not in uses.files for path in _named_files(recipe)):
+    if any(path in recipe.source.files and path not in uses.files for path in _named_files(recipe)):
         return []
-    read = {*_options_in([recipe.driver_version, *recipe.device_access.texts])}
+    read = {*_options_in([recipe.driver_version, *recipe.devices.access.texts])}
     return [
         name
         for name in recipe.options
@@ -135,7 +135,7 @@ def _reached(
     seen: set[str] = set()
     while left:
         path = left.pop()
-        if path in seen or path not in recipe.files:
+        if path in seen or path not in recipe.source.files:
             continue
         seen.add(path)
         try:

@@ -58,7 +58,7 @@ class Trials:
         self._namespace = namespace
         self._recipe_lines = recipe_lines
         self._findings = findings
-        self._locator = Locator(recipe.files, recipe.source)
+        self._locator = Locator(recipe.source.files, recipe.source.folder)
         self._check = ObjectCheck(recipe, types, self._locator, findings)
         self._template_errors: list[tuple[TemplateError, str]] = []
 
@@ -116,7 +116,7 @@ class Trials:
             variant.title,
             f"the cluster {cluster.name}" if cluster.platform != "kubernetes" else "",
         ]
-        templates = RecordingTemplates(self.recipe.files, self.recipe.source)
+        templates = RecordingTemplates(self.recipe.source.files, self.recipe.source.folder)
         with_agent = with_node_agent(settled(self.recipe, options), options, {})
         recipe = with_readiness_rule(with_agent, options)
         return Case(recipe, facts, templates, " on ".join(filter(None, parts)))
@@ -124,7 +124,7 @@ class Trials:
     def _fits(self, kernel: str) -> bool:
         """Charts write kernels into tags of images, which hold no +: nothing that their authors
         could mend."""
-        return self.recipe.format is None or "+" not in kernel
+        return self.recipe.source.format is None or "+" not in kernel
 
     def _namespaced(self, api_version: str, kind: str) -> bool | None:
         """Asked anew each time: a recipe may bring CRDs."""

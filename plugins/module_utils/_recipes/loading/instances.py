@@ -19,7 +19,7 @@ _LONGEST = 30
 def as_instance(recipe: Recipe, instance: str | None) -> Recipe:
     """The recipe under the name of an instance, its own where none is given. Raises InvalidInput
     for no such name."""
-    if not instance or instance == recipe.recipe:
+    if not instance or instance == recipe.source.name:
         return recipe
     if (
         not re.fullmatch(DNS_LABEL, instance)
@@ -27,7 +27,7 @@ def as_instance(recipe: Recipe, instance: str | None) -> Recipe:
         or instance in RESERVED_RECIPES
     ):
         raise InvalidInput(
-            f"recipe {recipe.recipe} cannot be enabled as {instance[:80]!r}",
+            f"recipe {recipe.source.name} cannot be enabled as {instance[:80]!r}",
             why=f"the name of an instance is a DNS label of at most {_LONGEST} characters, like a recipe's",
             todo="correct instance (hardware_enablement_instance in the playbooks)",
         )
@@ -37,4 +37,4 @@ def as_instance(recipe: Recipe, instance: str | None) -> Recipe:
 def default_namespace(recipe: Recipe) -> str:
     """Where the operands live unless the user says otherwise: an instance has a namespace of its
     own."""
-    return recipe.namespace if recipe.name == (recipe.recipe or recipe.name) else recipe.name
+    return recipe.namespace if recipe.name == recipe.source.name else recipe.name

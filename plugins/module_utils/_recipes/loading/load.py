@@ -26,6 +26,10 @@ from .recipe import (
     NodeObjects,
     Option,
     Recipe,
+    RecipeDevices,
+    RecipeNodes,
+    RecipeRemoval,
+    RecipeSource,
     Remedies,
     Rival,
     State,
@@ -89,31 +93,36 @@ def _refuse(problems: Problems) -> None:
 
 
 def _recipe(raw: Mapping[str, Any], files: Mapping[str, str], source: str) -> Recipe:
-    states = raw["states"]
+    states, name = raw["states"], raw["name"]
     return Recipe(
-        name=raw["name"],
-        recipe=raw["name"],
+        name=name,
         namespace=raw["namespace"],
-        description=raw.get("description", ""),
-        version=raw.get("version", ""),
-        driver_version=raw.get("driver_version", ""),
-        resources=tuple(raw.get("resources", ())),
-        selector=tuple(raw["selector"]["any_of"]),
-        preinstalled_driver=tuple(raw.get("preinstalled_driver", {}).get("any_of", ())),
-        rivals=tuple(Rival(**rival) for rival in raw.get("rivals", ())),
-        node_objects=tuple(NodeObjects(**kind) for kind in raw.get("node_objects", ())),
-        release_role=raw.get("release_role", ""),
-        device_access=DeviceAccess(
-            **{name: tuple(texts) for name, texts in raw.get("device_access", {}).items()}
+        source=RecipeSource(name, source, dict(files), raw.get("version", "")),
+        nodes=RecipeNodes(
+            selector=tuple(raw["selector"]["any_of"]),
+            preinstalled_driver=tuple(raw.get("preinstalled_driver", {}).get("any_of", ())),
         ),
+        devices=_devices(raw),
+        removal=RecipeRemoval(
+            node_objects=tuple(NodeObjects(**kind) for kind in raw.get("node_objects", ())),
+            release_role=raw.get("release_role", ""),
+        ),
+        driver_version=raw.get("driver_version", ""),
         remedies=Remedies(
             **{name: tuple(values) for name, values in raw.get("remedies", {}).items()}
         ),
         depends=tuple(_dependency(entry) for entry in raw.get("depends", ())),
         options=_options(raw.get("options", {})),
         states={name: _state(name, states[name], files) for name in in_order(states)},
-        files=dict(files),
-        source=source,
+    )
+
+
+def _devices(raw: Mapping[str, Any]) -> RecipeDevices:
+    access = {name: tuple(texts) for name, texts in raw.get("device_access", {}).items()}
+    return RecipeDevices(
+        resources=tuple(raw.get("resources", ())),
+        access=DeviceAccess(**access),
+        rivals=tuple(Rival(**rival) for rival in raw.get("rivals", ())),
     )
 
 

@@ -12,8 +12,8 @@ from typing import Any
 
 from ..._errors import InvalidInput
 from ..._proofs.kinds import image
-from ..templates.templating import Facts, Templates
-from .recipe import Recipe, State
+from ..templates.templating import Facts
+from .recipe import Recipe, RecipeSource, State
 
 NEVER = "never"
 LOOKUPS = (NEVER, "controller", "imagestream", "node")
@@ -24,7 +24,9 @@ def settled(recipe: Recipe, options: Mapping[str, Any]) -> Recipe:
     are looked up."""
     return replace(
         recipe,
-        states={name: _settled(recipe, state, options) for name, state in recipe.states.items()},
+        states={
+            name: _settled(recipe.source, state, options) for name, state in recipe.states.items()
+        },
     )
 
 
@@ -51,8 +53,8 @@ def is_looked_up(state: State) -> bool:
     return state.images.lookup not in ("", NEVER)
 
 
-def _settled(recipe: Recipe, state: State, options: Mapping[str, Any]) -> State:
-    lookup = _lookup(recipe, state, options)
+def _settled(source: RecipeSource, state: State, options: Mapping[str, Any]) -> State:
+    lookup = _lookup(source, state, options)
     images = replace(state.images, lookup=lookup)
     if lookup != NEVER:
         return replace(state, images=images)
@@ -60,20 +62,16 @@ def _settled(recipe: Recipe, state: State, options: Mapping[str, Any]) -> State:
     return replace(state, images=images, validate=proofs)
 
 
-def _lookup(recipe: Recipe, state: State, options: Mapping[str, Any]) -> str:
+def _lookup(source: RecipeSource, state: State, options: Mapping[str, Any]) -> str:
     if not state.images.lookup:
         return "controller" if state.images.build else NEVER
     path = f"recipe.yml, states.{state.name}.lookup"
     variables = {"options": Facts("options", options)}
-    found = (
-        Templates(recipe.files, recipe.source)
-        .render_text(state.images.lookup, path, variables)
-        .strip()
-    )
+    found = source.templates().render_text(state.images.lookup, path, variables).strip()
     if found not in LOOKUPS:
         raise InvalidInput(
             f"state {state.name} cannot look its images up",
-            where=f"{recipe.source}/{path}" if recipe.source else path,
+            where=source.place_of(path),
             why=f"{found!r} is none of {', '.join(LOOKUPS)}",
         )
     return found

@@ -1,8 +1,8 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A recipe in memory: what every reader of recipes produces and everything downstream works on.
-Data, no behaviour."""
+"""A recipe in memory: what every reader of recipes produces and everything downstream works on, cut
+by who reads what."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..._proofs.proof import Proof
+from ..templates.overlay import place_of
+from ..templates.templating import Templates
 from .foreign_format import ForeignFormat
 
 CLUSTER = "cluster"
@@ -254,49 +256,93 @@ class Dependency:
 
 
 @dataclass(frozen=True)
-class Recipe:
-    """A special resource's stack.
+class RecipeSource:
+    """Where a recipe comes from, and what its author wrote.
 
-    - name: what it is enabled as; recipe: its own name, which is the same unless it is enabled more
-      than once
-    - version: the author's own, "" for none; driver_version: a template of the driver's version,
-      which sees options only
-    - selector: sets of labels; a node with all labels of any set is one of ours. A label with the
-      value None only has to be there
-    - preinstalled_driver: sets of labels in the same way; such a node brings its driver
-    - rivals: what must not run where this recipe is enabled
-    - node_objects: what its pods make for each node, removed with the recipe
-    - release_role: the role that gives back what is not in the recipe's objects before these are
-      removed; "" for none
-    - device_access: how pods get at devices, besides requesting them
-    - remedies: what is tried on a node that fails
-    - depends: the recipes that are enabled and proven before it
-    - options: its own and the standard ones
-    - states: each after those that it requires
+    - name: its own name, whatever it is enabled as
+    - folder: where it was read, for messages; "" for none
     - files: all files of the recipe, path inside its folder -> text
-    - source: where it came from, for messages
+    - version: the author's own, "" for none
     - found_as: by what name its files are found, where that is not its own
     - format: what renders files that are in another format than ours; None for our templates
     """
 
     name: str
-    namespace: str
-    description: str = ""
+    folder: str = ""
+    files: Mapping[str, str] = field(default_factory=dict)
     version: str = ""
-    driver_version: str = ""
-    resources: tuple[str, ...] = ()
+    found_as: str = ""
+    format: ForeignFormat | None = field(default=None, compare=False, repr=False)
+
+    def templates(self) -> Templates:
+        """What renders its files, and texts of recipe.yml."""
+        return Templates(self.files, self.folder)
+
+    def place_of(self, path: str) -> str:
+        """Where one of its files is, or what is named of one, for messages."""
+        return place_of(self.files, self.folder, path)
+
+
+@dataclass(frozen=True)
+class RecipeNodes:
+    """Which nodes a recipe is for.
+
+    - selector: sets of labels; a node with all labels of any set is one of ours. A label with the
+      value None only has to be there
+    - preinstalled_driver: sets of labels in the same way; such a node brings its driver
+    """
+
     selector: tuple[Mapping[str, str | None], ...] = ()
     preinstalled_driver: tuple[Mapping[str, str | None], ...] = ()
+
+
+@dataclass(frozen=True)
+class RecipeDevices:
+    """What a recipe gives to pods.
+
+    - resources: the extended resources that it serves; * may stand in one
+    - access: how pods get at devices, besides requesting them
+    - rivals: what must not run where this recipe is enabled
+    """
+
+    resources: tuple[str, ...] = ()
+    access: DeviceAccess = field(default_factory=DeviceAccess)
     rivals: tuple[Rival, ...] = ()
+
+
+@dataclass(frozen=True)
+class RecipeRemoval:
+    """What else is removed with a recipe.
+
+    - node_objects: what its pods make for each node
+    - release_role: the role that gives back what is not in the recipe's objects before these are
+      removed; "" for none
+    """
+
     node_objects: tuple[NodeObjects, ...] = ()
     release_role: str = ""
-    device_access: DeviceAccess = field(default_factory=DeviceAccess)
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """A special resource's stack.
+
+    - name: what it is enabled as; its own name (source.name), unless it is enabled more than once
+    - driver_version: a template of the driver's version, which sees options only
+    - remedies: what is tried on a node that fails
+    - depends: the recipes that are enabled and proven before it
+    - options: its own and the standard ones
+    - states: each after those that it requires
+    """
+
+    name: str
+    namespace: str
+    source: RecipeSource
+    nodes: RecipeNodes = field(default_factory=RecipeNodes)
+    devices: RecipeDevices = field(default_factory=RecipeDevices)
+    removal: RecipeRemoval = field(default_factory=RecipeRemoval)
+    driver_version: str = ""
     remedies: Remedies = field(default_factory=Remedies)
     depends: tuple[Dependency, ...] = ()
     options: Mapping[str, Option] = field(default_factory=dict)
     states: Mapping[str, State] = field(default_factory=dict)
-    files: Mapping[str, str] = field(default_factory=dict)
-    source: str = ""
-    recipe: str = ""
-    found_as: str = ""
-    format: ForeignFormat | None = field(default=None, compare=False, repr=False)

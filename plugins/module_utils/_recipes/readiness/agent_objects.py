@@ -71,7 +71,7 @@ def agent_configuration(
     for name, state in rendered.items():
         manifests = [item.manifest for item in state.objects]
         if name in gating:
-            refuse_unseen(recipe, name, manifests)
+            refuse_unseen(recipe.source, name, manifests)
         daemonsets = [_daemonset(each, recipe) for each in manifests if each["kind"] == "DaemonSet"]
         requires = [each for each in recipe.states[name].requires if each != NODE_AGENT]
         gate = gate_proof(recipe.name, name) in state.proofs

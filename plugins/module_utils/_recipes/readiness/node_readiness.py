@@ -18,7 +18,7 @@ from ..._proofs.proof import Proof
 from .. import affinity
 from ..inject import Context
 from ..loading.options import refuse_differing
-from ..loading.recipe import Recipe, State
+from ..loading.recipe import Recipe, RecipeSource, State
 from ..templates.manifests import copy_of
 
 NFD = "nfd"
@@ -47,8 +47,8 @@ def with_node_agent(
         return recipe
     if NODE_AGENT in recipe.states:
         raise InvalidInput(
-            f"recipe {recipe.recipe} cannot have readiness {NFD}",
-            where=recipe.source,
+            f"recipe {recipe.source.name} cannot have readiness {NFD}",
+            where=recipe.source.folder,
             why=f"it has a state {NODE_AGENT} of its own, which this option adds",
             todo="rename that state",
         )
@@ -138,12 +138,12 @@ def _waiting(image: str) -> Obj:
     }
 
 
-def refuse_unseen(recipe: Recipe, state: str, manifests: Sequence[Obj]) -> None:
+def refuse_unseen(source: RecipeSource, state: str, manifests: Sequence[Obj]) -> None:
     """Raise ReadinessError where others' pods wait for a state of which a node sees nothing."""
     if not any(manifest["kind"] == "DaemonSet" for manifest in manifests):
         raise ReadinessError(
-            f"recipe {recipe.recipe} cannot have readiness {NFD}",
-            where=recipe.source,
+            f"recipe {source.name} cannot have readiness {NFD}",
+            where=source.folder,
             why=f"pods of other states wait for state {state}, which runs none on the nodes",
             todo="leave readiness as it is for this recipe",
         )

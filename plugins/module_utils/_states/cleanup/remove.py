@@ -55,7 +55,7 @@ def states(
     owns."""
     record = record_store.read(client, prepared.recipe.name)
     if not request.force:
-        refuse_while_needed(client, prepared.recipe.name, prepared.recipe.recipe)
+        refuse_while_needed(client, prepared.recipe.name, prepared.recipe.source.name)
         refuse_while_used(client, prepared)
     names = [state.name for state in chosen]
     names += gone_states(prepared, names, record)
@@ -66,7 +66,7 @@ def states(
     result: Obj = {
         "changed": bool(changes),
         "states": [{"name": name, "changes": removal.rows(name)} for name in names],
-        "release_role": prepared.recipe.release_role,
+        "release_role": prepared.recipe.removal.release_role,
         "instance": prepared.recipe.name,
     }
     if context.diff:

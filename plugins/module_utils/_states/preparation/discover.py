@@ -112,7 +112,9 @@ def discovery_of(
             return replace(
                 discover_nothing(client, prepared.selector), grouping=grouping
             ), cluster_facts(client)
-        found = discover(listed, prepared.selector, prepared.recipe.resources, grouping=grouping)
+        found = discover(
+            listed, prepared.selector, prepared.recipe.devices.resources, grouping=grouping
+        )
         return found, facts_of_cluster(client, found)
     found = Discovery.from_dict(given, prepared.grouping)
     wanted, known = (
@@ -291,7 +293,7 @@ def _search_of(client: Client, prepared: Prepared, context: RunContext) -> NodeS
     recipe = prepared.recipe
     return NodeSearch(
         selector=prepared.selector,
-        resources=recipe.resources,
+        resources=recipe.devices.resources,
         grouping=grouping_of(client, prepared),
         differences=prepared.differences,
         image_states=[state.name for state in recipe.states.values() if is_looked_up(state)],

@@ -56,8 +56,9 @@ def refuse_rivals(
 ) -> None:
     """Raise EnablementError where a rival of the recipe runs that counts with these options; what is
     scaled to nothing, has ended, or is being taken over, does not."""
-    counting = [rival for rival in recipe.rivals if not rival.enabled or options[rival.enabled]]
-    there = [(rival, _running(client, recipe, rival, beside)) for rival in counting]
+    rivals = recipe.devices.rivals
+    counting = [rival for rival in rivals if not rival.enabled or options[rival.enabled]]
+    there = [(rival, _running(client, rivals, rival, beside)) for rival in counting]
     found = [text for _rival, texts in there for text in texts]
     if not found:
         return
@@ -81,8 +82,10 @@ def _instead(rivals: Sequence[Rival]) -> str:
     return ", or ".join(ways)
 
 
-def _running(client: Client, recipe: Recipe, rival: Rival, beside: RivalContext) -> list[str]:
-    """The objects of a rival that count, in words."""
+def _running(
+    client: Client, rivals: Sequence[Rival], rival: Rival, beside: RivalContext
+) -> list[str]:
+    """The objects of a rival, one of the recipe's, that count, in words."""
     if rival.host_paths and beside.adopt:
         return []
     there = [obj for obj in _of_rival(client, rival) if _runs(obj)]
@@ -95,7 +98,7 @@ def _running(client: Client, recipe: Recipe, rival: Rival, beside: RivalContext)
     return [
         f"{key_of(obj)}, which writes to {written} of the nodes"
         for obj, written in found
-        if not _is_of_ours(obj, recipe, own) and any(_may_run(obj, node) for node in nodes)
+        if not _is_of_ours(obj, rivals, own) and any(_may_run(obj, node) for node in nodes)
     ]
 
 
@@ -106,16 +109,16 @@ def _writing(objects: Iterable[Obj], rival: Rival) -> list[tuple[Obj, str]]:
     return [(obj, " and ".join(sorted(written))) for obj, written in found if written]
 
 
-def _is_of_ours(obj: Obj, recipe: Recipe, own: Collection[ObjectKey]) -> bool:
+def _is_of_ours(obj: Obj, rivals: Sequence[Rival], own: Collection[ObjectKey]) -> bool:
     """Whether an object is the recipe's, made or to be taken over, or of another special resource,
     which is refused where they share nodes; or goes with a rival of the recipe's."""
-    return _is_of_a_record(obj) or key_of(obj) in own or _is_owned_by_rival(obj, recipe)
+    return _is_of_a_record(obj) or key_of(obj) in own or _is_owned_by_rival(obj, rivals)
 
 
-def _is_owned_by_rival(obj: Obj, recipe: Recipe) -> bool:
+def _is_owned_by_rival(obj: Obj, rivals: Sequence[Rival]) -> bool:
     """Whether an object was made of a custom resource that is a rival itself: that one is named, or
     is being taken over."""
-    kinds = {(rival.api_version.rpartition("/")[0], rival.kind) for rival in recipe.rivals}
+    kinds = {(rival.api_version.rpartition("/")[0], rival.kind) for rival in rivals}
     owner = controller_of(obj)
     return (str(owner.get("apiVersion")).rpartition("/")[0], owner.get("kind")) in kinds
 
@@ -137,7 +140,7 @@ def _runs(obj: Obj) -> bool:
 
 
 def refuse_foreign_plugin(
-    recipe: Recipe, discovery: Discovery, plugins: Callable[[], Sequence[Obj]]
+    resources: Sequence[str], discovery: Discovery, plugins: Callable[[], Sequence[Obj]]
 ) -> None:
     """Raise EnablementError where nodes already offer the recipe's resources before we ever enabled
     it.
@@ -148,7 +151,7 @@ def refuse_foreign_plugin(
         name
         for name, amounts in discovery.resources.items()
         if amounts.get("allocatable", 0)
-        and any(fnmatchcase(name, pattern) for pattern in recipe.resources)
+        and any(fnmatchcase(name, pattern) for pattern in resources)
     )
     if served:
         raise _served_twice(
@@ -157,12 +160,12 @@ def refuse_foreign_plugin(
         )
 
 
-def refuse_rival_plugins(recipe: Recipe, names: Sequence[str]) -> None:
+def refuse_rival_plugins(resources: Sequence[str], names: Sequence[str]) -> None:
     """Raise EnablementError where there are DaemonSets of others that serve the recipe's resources
     beside ours."""
     if names:
         raise _served_twice(
-            f"{', '.join(recipe.resources)} is served on these nodes by another device plugin, too",
+            f"{', '.join(resources)} is served on these nodes by another device plugin, too",
             names,
         )
 
@@ -202,7 +205,7 @@ def is_plugin(manifest: Obj) -> bool:
 def rivals_of(
     ours: Sequence[Obj],
     others: Sequence[Obj],
-    recipe: Recipe,
+    resources: Sequence[str],
     nodes: Callable[[], Sequence[NodeFacts]],
 ) -> list[str]:
     """The names of other device plugins that serve what ours do, on nodes that ours serve.
@@ -214,7 +217,7 @@ def rivals_of(
     ours, others: DaemonSets; nodes: gives the nodes that ours serve.
     """
     images = {_image_name(container) for plugin in ours for container in _containers(plugin)}
-    named, own = _naming(recipe.resources), {key_of(plugin) for plugin in ours}
+    named, own = _naming(resources), {key_of(plugin) for plugin in ours}
 
     def serves_ours(plugin: Obj) -> bool:
         return any(

@@ -15,7 +15,6 @@ from ..._recipes.loading.lookups import is_looked_up
 from ..._recipes.loading.recipe import Recipe, State
 from ..._recipes.render import RenderFacts
 from ..._recipes.switches import is_enabled
-from ..._recipes.templates.templating import Templates
 from ..._schema.requests import ParameterGroup
 from ..record import image_entries
 
@@ -44,7 +43,7 @@ def with_images(
     a state looks its images up, says what an earlier one has found.
     """
     states = [state for state in recipe.states.values() if is_looked_up(state)]
-    if not states and recipe.format is None:
+    if not states and recipe.source.format is None:
         # Nothing is left to be looked up: what is not named now is not there.
         return replace(facts, resolved=facts.resolved or {}), {}
     if not states:
@@ -73,7 +72,7 @@ def _missing(
 ) -> dict[str, str]:
     unknown = "no image was looked up for kernel {kernel} yet: enable the resource again"
     missing = {}
-    templates = Templates(recipe.files, recipe.source)
+    templates = recipe.source.templates()
     for finest in facts.groups:
         group = facts.coarse(finest, state.per)
         own = group.id

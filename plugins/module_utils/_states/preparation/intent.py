@@ -110,7 +110,7 @@ def _refuse_depths(recipe: Recipe, recorded: Mapping[str, Any]) -> None:
 
 
 def _refuse_other_recipe(recipe: Recipe, recorded: str) -> None:
-    own = recipe.recipe or recipe.name
+    own = recipe.source.name
     if recorded and recorded != own:
         raise InvalidInput(
             f"recipe {own} cannot be enabled as {recipe.name}",

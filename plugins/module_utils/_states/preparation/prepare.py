@@ -152,7 +152,7 @@ class Prepared:
         return Grouping(
             finest=normal(tuple(facets)),
             pools=self.pools,
-            preinstalled=self.recipe.preinstalled_driver,
+            preinstalled=self.recipe.nodes.preinstalled_driver,
             published={
                 facet: fact_label(self.recipe.name, fact)
                 for facet, fact in _FACTS.items()
@@ -172,7 +172,7 @@ class Prepared:
 
     def serves(self, resource: str) -> bool:
         """Whether an extended resource is one of the recipe's."""
-        return any(fnmatchcase(resource, pattern) for pattern in self.recipe.resources)
+        return any(fnmatchcase(resource, pattern) for pattern in self.recipe.devices.resources)
 
 
 def prepare(
@@ -332,7 +332,7 @@ def render_facts(
         driver_toolkits=part(cluster, "driver_toolkits"),
         runtime=runtime_facts(
             client,
-            prepared.recipe,
+            prepared.recipe.source.format,
             str(cluster.get("platform")),
             prepared.namespace,
             record_spec.made_namespaces(prepared.record),

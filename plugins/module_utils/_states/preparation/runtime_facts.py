@@ -12,7 +12,7 @@ from typing import Any
 from ..._cluster.api_client.client import Client
 from ..._cluster.api_client.rights import CLUSTER, Right
 from ..._json import part
-from ..._recipes.loading.recipe import Recipe
+from ..._recipes.loading.foreign_format import ForeignFormat
 from ..._recipes.templates.render_facts import RenderFacts
 
 PUSH_SECRET, OS_IMAGE, TOOLKIT = "pushSecretName", "osImageURL", "driverToolkitImage"
@@ -32,14 +32,14 @@ RIGHTS: Mapping[str, Right] = {
 
 
 def runtime_facts(
-    client: Client, recipe: Recipe, platform: str, namespace: str, made: Container[str]
+    client: Client, asked: ForeignFormat | None, platform: str, namespace: str, made: Container[str]
 ) -> dict[str, str]:
-    """The runtime values that the recipe's files ask for and that only the cluster knows.
+    """The runtime values that a recipe's files ask for and that only the cluster knows.
 
-    made: the namespaces that exist only since the resource is enabled. The Secret of one of these is
-    not used: while it is enabled first there is none, and the next run must change nothing.
+    asked: the format of the files, None for templates of ours, which ask for none. made: the
+    namespaces that exist only since the resource is enabled. The Secret of one of these is not
+    used: while it is enabled first there is none, and the next run must change nothing.
     """
-    asked = recipe.format
     if asked is None or platform != "openshift":
         return {}
     found = {}
@@ -51,9 +51,8 @@ def runtime_facts(
     return found
 
 
-def missing_push_secret(recipe: Recipe, facts: RenderFacts) -> Iterator[str]:
-    """A sentence where the recipe's files ask for the Secret to push with, and nothing tells of one."""
-    asked = recipe.format
+def missing_push_secret(asked: ForeignFormat | None, facts: RenderFacts) -> Iterator[str]:
+    """A sentence where a recipe's files ask for the Secret to push with, and nothing tells of one."""
     if asked is None or not asked.reads(PUSH_SECRET) or facts.runtime.get(PUSH_SECRET):
         return
     if facts.cluster.get("platform") == "openshift" and not facts.options.get("push_secret"):
@@ -64,13 +63,13 @@ def missing_push_secret(recipe: Recipe, facts: RenderFacts) -> Iterator[str]:
         )
 
 
-def missing_toolkits(recipe: Recipe, facts: RenderFacts) -> Iterator[str]:
-    """A sentence for each kernel that the cluster has no Driver Toolkit for, where the recipe's files
+def missing_toolkits(asked: ForeignFormat | None, facts: RenderFacts) -> Iterator[str]:
+    """A sentence for each kernel that the cluster has no Driver Toolkit for, where a recipe's files
     ask for its image: what they get is an empty text."""
-    if recipe.format is None or facts.cluster.get("platform") != "openshift":
+    if asked is None or facts.cluster.get("platform") != "openshift":
         return
     nodes: dict[tuple[str, str], set[str]] = defaultdict(set)
-    for group in facts.groups if recipe.format.reads(TOOLKIT) else ():
+    for group in facts.groups if asked.reads(TOOLKIT) else ():
         if not facts.driver_toolkits.get(group.os_build):
             nodes[group.kernel, group.os_build].update(group.nodes)
     for (kernel, build), found in sorted(nodes.items()):

@@ -46,7 +46,7 @@ def _common(prepared: Prepared, spec: Mapping[str, Any]) -> list[str]:
     theirs = [str(name) for name in spec.get("resources") or []]
     return [
         name
-        for name in prepared.recipe.resources
+        for name in prepared.recipe.devices.resources
         if any(fnmatchcase(name, other) or fnmatchcase(other, name) for other in theirs)
     ]
 

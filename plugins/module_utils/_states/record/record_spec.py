@@ -51,15 +51,15 @@ def make_spec(
     secret = _secret_options(recipe)
     asked = _differing_options(recipe, options)
     spec: Obj = {
-        "recipe": recipe.recipe or recipe.name,
+        "recipe": recipe.source.name,
         "namespace": namespace,
         "options": {name: value for name, value in asked.items() if name not in secret},
-        "resources": list(recipe.resources),
+        "resources": list(recipe.devices.resources),
         "selector": [selector_text(labels) for labels in selector],
     }
     where_there_are_any: Mapping[str, list[Any] | str] = {
         "recipeDir": recipe_dir,
-        "foundAs": recipe.found_as,
+        "foundAs": recipe.source.found_as,
         "pools": [pool.to_spec(secret) for pool in pools],
         "taints": [taint.to_object() for taint in taints],
         "depends": [dependency.name for dependency in recipe.depends],

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..._recipes.loading.recipe import Recipe
-from ..._recipes.templates.templating import Facts, Templates
+from ..._recipes.templates.templating import Facts
 
 # As in galaxy.yml (a test compares): a module on another machine has no file of the collection but
 # those it imports.
@@ -22,7 +22,7 @@ def versions(recipe: Recipe, options: Mapping[str, Any]) -> dict[str, str]:
     """{collection, recipe, driver}; driver is "" where the recipe names none."""
     return {
         "collection": COLLECTION,
-        "recipe": recipe.version or f"sha256:{_digest(recipe.files)}",
+        "recipe": recipe.source.version or f"sha256:{_digest(recipe.source.files)}",
         "driver": _driver(recipe, options),
     }
 
@@ -38,7 +38,7 @@ def _driver(recipe: Recipe, options: Mapping[str, Any]) -> str:
     """Never with the value of a secret option: what is asked for is rendered without them."""
     shown = {name: value for name, value in options.items() if not recipe.options[name].no_log}
     variables = {"options": Facts("options", shown)}
-    templates = Templates(recipe.files, recipe.source)
+    templates = recipe.source.templates()
     return templates.render_text(
         recipe.driver_version, "recipe.yml, driver_version", variables
     ).strip()

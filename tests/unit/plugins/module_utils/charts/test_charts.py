@@ -203,7 +203,11 @@ def test_a_wrong_chart_yaml_is_refused_with_its_line(head: str, message: str) ->
 
 def test_a_chart_is_a_recipe() -> None:
     recipe = read_recipe({**CHART, "templates/0000-a.yaml": "a: 1\n"}, "kmod")
-    assert (recipe.name, recipe.version, list(recipe.states)[-1]) == ("kmod", "0.1.0", "s0000_a")
+    assert (recipe.name, recipe.source.version, list(recipe.states)[-1]) == (
+        "kmod",
+        "0.1.0",
+        "s0000_a",
+    )
     assert {"set", "node_selector"} <= set(recipe.options)
 
 
@@ -381,7 +385,7 @@ def test_a_chart_is_found_by_its_folder_and_by_what_its_chart_yaml_calls_it(tmp_
     assert read_bundle(tmp_path / "kmod-v1") == read_bundle(tmp_path / "kmod") == CHART
     recipes = {name: read_recipe(CHART, name) for name in ("kmod-v1", "kmod")}
     assert {recipe.name for recipe in recipes.values()} == {"kmod"}
-    assert [recipe.found_as for recipe in recipes.values()] == ["kmod-v1", ""]
+    assert [recipe.source.found_as for recipe in recipes.values()] == ["kmod-v1", ""]
     spec = make_spec(recipes["kmod-v1"], "kmod", {})
     assert (spec["recipe"], spec["foundAs"]) == ("kmod", "kmod-v1")
     assert "foundAs" not in make_spec(recipes["kmod"], "kmod", {})

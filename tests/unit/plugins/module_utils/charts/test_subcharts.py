@@ -141,7 +141,7 @@ def test_a_runtime_value_does_not_take_the_place_of_a_charts_own_of_another_shap
 
 def test_definitions_of_a_folder_are_left_to_who_made_them() -> None:
     recipe = read_chart(FILES, "outer", Helm(enabled=True))
-    assert recipe.format is not None
-    assert recipe.format.is_left_alone(CRD)
-    assert not recipe.format.is_left_alone({**CRD, "metadata": {"name": "ards.example.org"}})
-    assert not recipe.format.is_left_alone({**CRD, "kind": "ConfigMap"})
+    assert recipe.source.format is not None
+    assert recipe.source.format.is_left_alone(CRD)
+    assert not recipe.source.format.is_left_alone({**CRD, "metadata": {"name": "ards.example.org"}})
+    assert not recipe.source.format.is_left_alone({**CRD, "kind": "ConfigMap"})

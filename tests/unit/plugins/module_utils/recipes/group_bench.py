@@ -158,7 +158,7 @@ class Bench:
             else parse_pools([{"name": "new", "selector": selector, "options": dict(pool)}])
         )
         self.grouping = Grouping(
-            EVERY_FACT, pools, self.recipe.preinstalled_driver, {"runtime": "runtime"}
+            EVERY_FACT, pools, self.recipe.nodes.preinstalled_driver, {"runtime": "runtime"}
         )
         self.groups = self.grouping.groups(nodes)
         self.facts = RenderFacts(

@@ -32,9 +32,6 @@ from ansible_collections.hardware.enablement.plugins.module_utils._recipes.sampl
 from ansible_collections.hardware.enablement.plugins.module_utils._recipes.templates.render_facts import (
     RenderFacts,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils._recipes.templates.templating import (
-    Templates,
-)
 from ansible_collections.hardware.enablement.plugins.module_utils._recipes.variables import (
     named_images,
 )
@@ -96,7 +93,7 @@ def named(options: Mapping[str, Any]) -> list[str]:
         found.states["container"],
         facts(options),
         SAMPLE_GROUPS[0],
-        Templates(found.files, found.source),
+        found.source.templates(),
     )
 
 

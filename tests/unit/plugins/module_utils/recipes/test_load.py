@@ -38,8 +38,12 @@ def problems_of(files: dict[str, str]) -> str:
 
 
 def test_a_good_recipe(recipe: Recipe) -> None:
-    assert (recipe.name, recipe.namespace, recipe.source) == ("toy-gpu", "toy", "toys/toy-gpu")
-    assert recipe.selector == (
+    assert (recipe.name, recipe.namespace, recipe.source.folder) == (
+        "toy-gpu",
+        "toy",
+        "toys/toy-gpu",
+    )
+    assert recipe.nodes.selector == (
         {"feature.node.kubernetes.io/pci-0302_10de.present": "true"},
         {"toy.io/here": None},
     )
@@ -401,7 +405,7 @@ def test_rivals(files: dict[str, str]) -> None:
         "  - {api_version: example.com/v1, kind: OtherPolicy, enabled: driver_enabled}\n"
     )
 
-    assert load(files, "toy").rivals == (
+    assert load(files, "toy").devices.rivals == (
         Rival("apps/v1", "Deployment", name="other-operator"),
         Rival("v1", "Pod", labels={"app": "other", "theirs": None}),
         Rival("example.com/v1", "OtherPolicy", enabled="driver_enabled"),

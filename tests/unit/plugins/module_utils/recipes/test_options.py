@@ -19,6 +19,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils._recipes.loadi
 from ansible_collections.hardware.enablement.plugins.module_utils._recipes.loading.recipe import (
     Option,
     Recipe,
+    RecipeNodes,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._recipes.loading.standard import (
     STANDARD_OPTIONS,
@@ -197,7 +198,7 @@ def test_node_label_sets(recipe: Recipe) -> None:
 
 def test_node_label_sets_that_leave_no_node(recipe: Recipe) -> None:
     here = "feature.node.kubernetes.io/pci-0302_10de.present"
-    narrow = replace(recipe, selector=({here: "true"},))
+    narrow = replace(recipe, nodes=RecipeNodes(selector=({here: "true"},)))
 
     with pytest.raises(
         InvalidInput, match="option node_selector leaves no node: it contradicts the selector"

@@ -20,9 +20,6 @@ from ansible_collections.hardware.enablement.plugins.module_utils._recipes.templ
     place_of,
     with_base,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils._recipes.templates.templating import (
-    Templates,
-)
 from ansible_collections.hardware.enablement.plugins.module_utils._states.record.versions import (
     versions,
 )
@@ -45,8 +42,12 @@ def refused(base: dict[str, str], changes: str) -> str:
 def test_what_is_not_said_is_the_bases(recipe: Recipe, files: dict[str, str]) -> None:
     found = extended(files, "")
 
-    assert (found.name, found.recipe, found.source) == ("site-gpu", "site-gpu", "site-gpu")
-    for key in ("namespace", "resources", "selector", "options", "states"):
+    assert (found.name, found.source.name, found.source.folder) == (
+        "site-gpu",
+        "site-gpu",
+        "site-gpu",
+    )
+    for key in ("namespace", "devices", "nodes", "options", "states"):
         assert getattr(found, key) == getattr(recipe, key)
 
 
@@ -55,7 +56,7 @@ def test_a_glob_matches_no_file_where_the_bases_lie(files: dict[str, str]) -> No
         files, "states: {driver: {assets: ['*/*/*', 'driver/*.j2']}}\n", **{"a/b/c": ""}
     )
 
-    assert ".extends/toy-gpu/recipe.yml" in found.files
+    assert ".extends/toy-gpu/recipe.yml" in found.source.files
     assert found.states["driver"].assets[0].files == ("a/b/c",)
 
 
@@ -64,8 +65,8 @@ def test_top_level_keys_take_the_place_of_the_bases(files: dict[str, str]) -> No
         files, 'namespace: site\nresources: null\nselector: {any_of: [{site.io/here: "yes"}]}\n'
     )
 
-    assert (found.namespace, found.resources, found.description) == ("site", (), "A toy")
-    assert found.selector == ({"site.io/here": "yes"},)
+    assert (found.namespace, found.devices.resources) == ("site", ())
+    assert found.nodes.selector == ({"site.io/here": "yes"},)
 
 
 def test_options_change_by_their_keys(files: dict[str, str]) -> None:
@@ -121,8 +122,8 @@ def test_a_state_goes_with_null(files: dict[str, str]) -> None:
 def test_a_file_of_its_own_takes_the_place_of_the_bases(files: dict[str, str]) -> None:
     found = extended(files, "", **{"driver/daemonset.yaml.j2": "mine"})
 
-    assert found.files["driver/daemonset.yaml.j2"] == "mine"
-    assert found.files["driver/account.yaml.j2"] == files["driver/account.yaml.j2"]
+    assert found.source.files["driver/daemonset.yaml.j2"] == "mine"
+    assert found.source.files["driver/account.yaml.j2"] == files["driver/account.yaml.j2"]
 
 
 @pytest.mark.parametrize(
@@ -227,5 +228,5 @@ def test_an_error_in_a_template_of_the_base_names_the_bases_folder(files: dict[s
     path = next(path for path in files if path.endswith(".j2"))
     found = extended({**files, path: "{{ nothing.at.all }}"}, "")
     with pytest.raises(InvalidInput) as caught:
-        Templates(found.files, found.source).render(path, {})
+        found.source.templates().render(path, {})
     assert caught.value.where == f"toy-gpu/{path}, line 1"

@@ -20,6 +20,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_o
 from ansible_collections.hardware.enablement.plugins.module_utils._nodes.grouping import Grouping
 from ansible_collections.hardware.enablement.plugins.module_utils._recipes.loading.recipe import (
     DeviceAccess,
+    RecipeDevices,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._runs.context import RunContext
 from ansible_collections.hardware.enablement.plugins.module_utils._runs.guard import Guard
@@ -78,7 +79,8 @@ def prove(
 ) -> Obj:
     """The result of a walk over these nodes, which does what validation does before and after it."""
     state = SimpleNamespace(name="plugin", per=(), image="", build="")
-    recipe = SimpleNamespace(name="demo", states={"plugin": state}, resources=["example.com/gpu"])
+    devices = RecipeDevices(resources=("example.com/gpu",))
+    recipe = SimpleNamespace(name="demo", states={"plugin": state}, devices=devices)
     grouping = Grouping()
     groups = grouping.groups([world.NodeFacts.from_object(node) for node in nodes])
     desired = SimpleNamespace(

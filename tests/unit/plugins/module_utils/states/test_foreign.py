@@ -5,8 +5,7 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any
 
 import pytest
 
@@ -23,6 +22,8 @@ from ansible_collections.hardware.enablement.plugins.module_utils._cluster.apply
 from ansible_collections.hardware.enablement.plugins.module_utils._errors import EnablementError
 from ansible_collections.hardware.enablement.plugins.module_utils._recipes.loading.recipe import (
     Recipe,
+    RecipeDevices,
+    RecipeSource,
     Rival,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._states.preparation import foreign
@@ -43,7 +44,7 @@ __all__ = ["fake"]
 
 Obj = dict[str, Any]
 
-RECIPE = cast(Recipe, SimpleNamespace(resources=["example.com/gpu", "example.com/mig-*"]))
+RESOURCES = ("example.com/gpu", "example.com/mig-*")
 NODES = [world.node(labels={"kubernetes.io/hostname": "n1", "card": "a"})]
 
 
@@ -74,7 +75,7 @@ OURS = plugin("ours", "registry.test/example/device-plugin:v1")
 
 def rivals(*others: Obj) -> list[str]:
     """The rivals of ours among others."""
-    return foreign.rivals_of([OURS], others, RECIPE, lambda: NODES)
+    return foreign.rivals_of([OURS], others, RESOURCES, lambda: NODES)
 
 
 @pytest.mark.parametrize(
@@ -145,9 +146,9 @@ def test_only_what_mounts_the_folder_is_a_device_plugin() -> None:
 
 
 def test_a_rival_is_refused_with_its_name() -> None:
-    foreign.refuse_rival_plugins(RECIPE, [])
+    foreign.refuse_rival_plugins(RESOURCES, [])
     with pytest.raises(EnablementError, match=r"DaemonSet theirs/other.*set adopt"):
-        foreign.refuse_rival_plugins(RECIPE, ["DaemonSet theirs/other"])
+        foreign.refuse_rival_plugins(RESOURCES, ["DaemonSet theirs/other"])
 
 
 def driver(**changed: Any) -> Obj:
@@ -187,11 +188,13 @@ def refused(
     """Why a run is refused beside a DaemonSet, "" where it is not."""
     cluster = ScriptedCluster(fake)
     cluster.put("daemonsets", found)
-    recipe = SimpleNamespace(name="toy", rivals=(OPERATORS, WRITES))
+    recipe = Recipe(
+        "toy", "toy", RecipeSource("toy"), devices=RecipeDevices(rivals=(OPERATORS, WRITES))
+    )
     beside = foreign.RivalContext(lambda: {key_of(own)} if own else set(), lambda: NODES, adopt)
     options = {"driver_enabled": enabled}
     try:
-        foreign.refuse_rivals(fake.client(), cast(Recipe, recipe), options, beside)
+        foreign.refuse_rivals(fake.client(), recipe, options, beside)
     except EnablementError as error:
         return str(error)
     return ""

@@ -23,6 +23,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils._recipes.loadi
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._recipes.loading.recipe import (
     DeviceAccess,
+    RecipeDevices,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._states.on_nodes.claiming_pods import (
     ClaimingPods,
@@ -41,13 +42,17 @@ from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.rec
     Bench,
 )
 
-RECIPE = replace(Bench().recipe, resources=("toy.example.com/*",))
+RECIPE = replace(Bench().recipe, devices=RecipeDevices(resources=("toy.example.com/*",)))
 PREPARED = Prepared(RECIPE, Intent(resolve(RECIPE, {}), "toy"), "applyset")
 DEVICE = {"resources": {"limits": {"toy.example.com/card": "1"}}}
 REQUEST = {"resources": {"requests": {"toy.example.com/card": "1"}}}
 CLAIM = ("resource.k8s.io/v1", "ResourceClaim")
 CLAIMING = replace(
-    PREPARED, recipe=replace(RECIPE, device_access=DeviceAccess(dra_drivers=("toy.example.com",)))
+    PREPARED,
+    recipe=replace(
+        RECIPE,
+        devices=replace(RECIPE.devices, access=DeviceAccess(dra_drivers=("toy.example.com",))),
+    ),
 )
 NOTHING = {"resources": {"limits": {"cpu": "1", "toy.example.com/card": "0"}}}
 

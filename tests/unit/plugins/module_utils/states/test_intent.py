@@ -18,6 +18,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils._recipes.loadi
 from ansible_collections.hardware.enablement.plugins.module_utils._recipes.loading.recipe import (
     Option,
     Recipe,
+    RecipeSource,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._recipes.loading.standard import (
     STANDARD_OPTIONS,
@@ -33,6 +34,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils._states.record
 RECIPE = Recipe(
     name="toy",
     namespace="toys",
+    source=RecipeSource("toy"),
     options={
         **STANDARD_OPTIONS,
         "version": Option("version", default="1.0"),

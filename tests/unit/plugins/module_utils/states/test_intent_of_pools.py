@@ -65,6 +65,6 @@ def test_a_secret_of_a_pool_is_not_recorded_and_not_silently_lost() -> None:
 
 
 def test_an_instances_namespace_is_called_like_it() -> None:
-    recipe = replace(RECIPE, recipe="toy", name="toy-b")
+    recipe = replace(RECIPE, name="toy-b")
     assert make_intent(recipe, None, None, None).namespace == "toy-b"
     assert make_intent(recipe, None, "mine", None).namespace == "mine"

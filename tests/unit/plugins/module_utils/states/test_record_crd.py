@@ -18,6 +18,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils._nodes.groups 
 from ansible_collections.hardware.enablement.plugins.module_utils._recipes.loading.recipe import (
     Option,
     Recipe,
+    RecipeSource,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._states.record import versions
 from ansible_collections.hardware.enablement.plugins.module_utils._states.record.crd import (
@@ -38,15 +39,16 @@ from ansible_collections.hardware.enablement.plugins.module_utils._states.valida
 from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.states import world
 
 REPO = Path(__file__).resolve().parents[5]
+SOURCE = RecipeSource("demo", files={"recipe.yml": "text"})
 RECIPE = Recipe(
     name="demo",
     namespace="demo",
+    source=SOURCE,
     driver_version="{{ options.driver_version }}",
     options={
         "driver_version": Option("driver_version"),
         "password": Option("password", no_log=True),
     },
-    files={"recipe.yml": "text"},
 )
 
 
@@ -191,9 +193,11 @@ def test_a_recipe_without_a_version_is_known_by_its_files() -> None:
     found = versions.versions(RECIPE, {"driver_version": "7.1", "password": "secret"})
     assert found["driver"] == "7.1"
     assert found["recipe"].startswith("sha256:")
-    changed = replace(RECIPE, files={"recipe.yml": "other text"})
+    changed = replace(RECIPE, source=replace(SOURCE, files={"recipe.yml": "other text"}))
     assert versions.versions(changed, {"driver_version": "7.1"})["recipe"] != found["recipe"]
     assert (
-        versions.versions(replace(RECIPE, version="1.2"), {"driver_version": "7.1"})["recipe"]
+        versions.versions(
+            replace(RECIPE, source=replace(SOURCE, version="1.2")), {"driver_version": "7.1"}
+        )["recipe"]
         == "1.2"
     )

@@ -16,6 +16,8 @@ from ansible_collections.hardware.enablement.plugins.module_utils._recipes.loadi
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._recipes.loading.recipe import (
     Recipe,
+    RecipeNodes,
+    RecipeSource,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._recipes.loading.standard import (
     STANDARD_OPTIONS,
@@ -41,7 +43,11 @@ from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.sta
 
 TOKEN = "hunter2-hunter2"
 RECIPE = Recipe(
-    name="demo", namespace="demo", options=STANDARD_OPTIONS, selector=({"example.com/card": None},)
+    "demo",
+    "demo",
+    RecipeSource("demo"),
+    RecipeNodes(selector=({"example.com/card": None},)),
+    options=STANDARD_OPTIONS,
 )
 
 

@@ -12,6 +12,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_o
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._recipes.loading.recipe import (
     Recipe,
+    RecipeSource,
     State,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._states.cleanup.removal_order import (
@@ -23,7 +24,7 @@ STATES = (
     State("driver", "state_driver", requires=("build",)),
     State("plugin", "state_device_plugin", requires=("driver",)),
 )
-DEMO = Recipe("demo", "demo", states={state.name: state for state in STATES})
+DEMO = Recipe("demo", "demo", RecipeSource("demo"), states={state.name: state for state in STATES})
 
 
 def key(state: str, kind: str = "DaemonSet") -> ObjectKey:
@@ -62,7 +63,9 @@ def test_what_would_undo_the_others_work_goes_first() -> None:
         State("master", "state", requires=("api",), removed_first=True),
         State("worker", "state", requires=("master",)),
     )
-    demo = Recipe("demo", "demo", states={state.name: state for state in states})
+    demo = Recipe(
+        "demo", "demo", RecipeSource("demo"), states={state.name: state for state in states}
+    )
     objects = {key(state): live(state) for state in ("api", "master", "worker")}
     objects[key("worker")] = live("worker", "OnDelete")
     assert removal_stages(list(objects), objects, demo) == [

@@ -53,7 +53,7 @@ class Cluster:
 def told(files: dict[str, str], namespace: str = "kmod", **more: Any) -> dict[str, str]:
     cluster, recipe = Cluster(), read_recipe(files, "kmod")
     given: dict[str, Any] = {"platform": "openshift", "made": (), **more}
-    found = runtime_facts(cast(Client, cluster), recipe, namespace=namespace, **given)
+    found = runtime_facts(cast(Client, cluster), recipe.source.format, namespace=namespace, **given)
     assert len(cluster.asked) == len(found)
     return found
 
@@ -105,12 +105,12 @@ def test_a_kernel_without_a_driver_toolkit_is_told_where_a_chart_asks_for_it(
         cluster={"platform": "openshift"},
         driver_toolkits={"9.4.1-0": "registry.example.org/dtk"},
     )
-    found = list(missing_toolkits(read_recipe(files, "kmod"), facts))
+    found = list(missing_toolkits(read_recipe(files, "kmod").source.format, facts))
     assert len(found) == 2
     assert "for kernel 5.14.0-2 (on n2, n3): driverToolkitImage is empty there" in found[0]
     assert "has no tag 9.6.2-0" in found[0]
     assert "for kernel 5.14.0-3 (on n4, n5, n6 and 1 more)" in found[1]
     silent = {"Chart.yaml": HEAD, "templates/0000-a.yaml": "{{ .Values.kernelFullVersion }}"}
-    assert not list(missing_toolkits(read_recipe(silent, "kmod"), facts))
+    assert not list(missing_toolkits(read_recipe(silent, "kmod").source.format, facts))
     plain = replace(facts, cluster={"platform": "kubernetes"})
-    assert not list(missing_toolkits(read_recipe(files, "kmod"), plain))
+    assert not list(missing_toolkits(read_recipe(files, "kmod").source.format, plain))

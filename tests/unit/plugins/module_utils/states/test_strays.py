@@ -22,6 +22,10 @@ from ansible_collections.hardware.enablement.plugins.module_utils._nodes.facts i
 from ansible_collections.hardware.enablement.plugins.module_utils._recipes.loading.options import (
     resolve,
 )
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.loading.recipe import (
+    RecipeDevices,
+    RecipeNodes,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils._states.on_nodes.strays import (
     MembershipRequest,
     Strays,
@@ -38,7 +42,11 @@ from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.rec
     Bench,
 )
 
-RECIPE = replace(Bench().recipe, selector=({"gpu": "yes"},), resources=("toy.example.com/*",))
+RECIPE = replace(
+    Bench().recipe,
+    nodes=RecipeNodes(selector=({"gpu": "yes"},)),
+    devices=RecipeDevices(resources=("toy.example.com/*",)),
+)
 MARK, SINCE = "hardware-enablement.io/toy.node-kernel", "2026-01-01T00:00:00Z"
 NOTED, HOUR = 1767225600.0, 3600.0
 
