@@ -6,6 +6,7 @@ and the hashes."""
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -53,6 +54,8 @@ from .templates.templating import Templates
 from .variables import GROUP_NAMES, refuse_finer_images
 
 _RUNNING = frozenset(("DaemonSet", "Deployment", "StatefulSet", "Job", "CronJob"))
+# A label takes no longer value.
+_LABEL_VALUE = 63
 
 
 @dataclass(frozen=True)
@@ -341,12 +344,7 @@ class StateRenderer:
         everywhere = len(alike) == len(self._groups.finest)
         for finest, index, pod in alike[:1] if everywhere else alike:
             group = None if everywhere else finest
-            names = [
-                "validate",
-                self._state.name.replace("_", "-"),
-                *([str(index)] if index else []),
-            ]
-            name = "-".join([*names, *([finest.id] if group else [])])
+            name = _validator_name(self._state.name, index, finest.id if group else "")
             image = str(self._facts.options_of(finest)["node_agent_image"])
             made = validator(pod, name, image, self._context.of_group(group))
             yield _RenderedItem(made, group, RECIPE_FILE)
@@ -449,3 +447,14 @@ class StateRenderer:
 
     def _path(self, path: str) -> str:
         return self._templates.place_of(path)
+
+
+def _validator_name(state: str, index: int, group: str) -> str:
+    """The name of the DaemonSet that proves a state on a group of nodes, "" for all; fit for the value of
+    a label. index: which of the state's proofs it is."""
+    stem = "-".join(["validate", state.replace("_", "-"), *([str(index)] if index else [])])
+    name = f"{stem}-{group}" if group else stem
+    if len(name) <= _LABEL_VALUE:
+        return name
+    digest = hashlib.sha256(stem.encode()).hexdigest()[:6]
+    return f"{stem[: _LABEL_VALUE - len(group) - len(digest) - 2]}-{digest}-{group}"

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.hardware.enablement.plugins.module_utils._errors import InvalidInput
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes import renderer
 from ansible_collections.hardware.enablement.plugins.module_utils._recipes.loading.load import load
 from ansible_collections.hardware.enablement.plugins.module_utils._recipes.loading.options import (
     resolve,
@@ -150,6 +151,15 @@ class TestValidator:
         assert proving["resources"]["limits"] == {"toy.io/gpu": 1}
         assert [each["name"] for each in spec["containers"]] == ["proven"]
         assert "restartPolicy" not in spec
+
+    @pytest.mark.parametrize("group", ["", "a100", "containerd-2-6-8-0-60-gen-736dae"])
+    def test_has_a_name_that_fits_a_label(self, group: str) -> None:
+        states = ("device_plugin_validation", "device_plugin_validations_of_mine")
+        names = [renderer._validator_name(state, 1, group) for state in states]
+        assert len(set(names)) == len(states)
+        for name in names:
+            assert len(name) <= 63
+            assert name.endswith(group)
 
     def test_is_nobodys_validation_pod(self, by_nodes: ByNodes) -> None:
         daemonset = by_nodes.made("plugin")["DaemonSet/validate-plugin"]
