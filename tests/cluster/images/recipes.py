@@ -111,11 +111,15 @@ architecture=$(dpkg --print-architecture)
 headers=$(apt-cache --names-only search "^linux-headers-[0-9].*-cloud-$architecture$" | cut -d' ' -f1 | sort -V)
 series=$(printf '%s\\n' $headers | sed -E 's/^linux-headers-([0-9]+[.][0-9]+).*/\\1/' | sort -Vu | tail -n 2)
 chosen=$(for one in $series; do printf '%s\\n' $headers | grep -F "linux-headers-$one." | tail -n 1; done)
-{_INSTALL} gcc make kmod libc6-dev $chosen
-# Each build pulls and unpacks all of it, so without what compiling a module does not read: kernels,
-# headers of other machines, sanitizers, optimisation at link time, names of hardware.
+{_INSTALL} gcc make kmod $chosen
+# Each build pulls and unpacks all of it, file by file, so without what compiling a module does not
+# read: kernels, headers of other machines and of whole classes of devices, the empty files by which
+# the kernel's own build knows what changed, sanitizers, optimisation at link time, names of hardware.
 case $architecture in amd64) own=x86 ;; *) own=$architecture ;; esac
 find /usr/src/linux-headers-*/arch -mindepth 1 -maxdepth 1 -type d ! -name "$own" -exec rm -r {{}} +
+find /usr/src/linux-headers-*/include/config -mindepth 1 -empty -delete
+find /usr/src/linux-headers-*-common/include -regextype egrep -type d \\
+    -regex '.*/(drm|dt-bindings|iio|media|mfd|mtd|platform_data|rdma|scsi|soc|sound|usb)' -prune -exec rm -r {{}} +
 find /usr/lib/gcc /usr/lib/*-linux-gnu \\( -name lto1 -o -name "lib*san*" \\) -delete
 rm -rf /boot/* /usr/lib/modules/*/kernel /usr/bin/*-lto-dump* /usr/bin/*gold* /usr/lib/udev/hwdb*
 """,

@@ -322,8 +322,12 @@ def test_driver_images_from_the_first_run_to_an_air_gap(
     what_was_built_is_for_that_kernel_and_says_so(site)
     the_second_run_asks_and_writes_nothing(site)
     no_secret_is_where_it_does_not_belong(site)
+    # Each of the following runs would try once more to build what cannot be built.
+    no_longer_wanted(site, "none-1")
     a_real_node_reports_that_its_kernel_takes_no_module(site)
     after_a_reboot_into_another_kernel_the_driver_waits_and_says_so(site)
+    # ... and wait for a driver that never runs.
+    no_longer_wanted(site, site.cluster.workers[1])
     a_base_image_that_changed_is_built_on_once_and_a_failure_takes_nothing_away(site)
     with pytest.MonkeyPatch.context() as monkeypatch:
         a_wrong_ca_is_trouble_of_the_base_image_and_the_right_one_builds_at_once(
@@ -336,6 +340,11 @@ def test_driver_images_from_the_first_run_to_an_air_gap(
     with pytest.MonkeyPatch.context() as monkeypatch:
         a_host_makes_the_same_image_as_a_job(site, tmp_path_factory.mktemp("step"), monkeypatch)
     an_air_gap(site)
+
+
+def no_longer_wanted(site: Site, node: str) -> None:
+    """Take a node out of the following steps."""
+    site.cluster.kubectl("label", "node", node, "kmod-")
 
 
 def made_by_job(site: Site) -> Made:
