@@ -143,7 +143,7 @@ class Profile:
     def counts_ended_pods(self) -> bool:
         """Whether pods that have ended are in the fingerprints that it compares (scheduler-plugins,
         pkg/noderesourcetopology/podprovider)."""
-        return part(self.args, "cache").get("informerMode", "Dedicated") == "Dedicated"
+        return bool(part(self.args, "cache").get("informerMode", "Dedicated") == "Dedicated")
 
     @property
     def resync_method(self) -> str:

@@ -127,7 +127,9 @@ _SCHEDULER_DEFAULTS: Mapping[str, Any] = {
     "scoring_strategy": "LeastAllocated",
 }
 _PLAIN = "this cluster has neither MachineConfigPools nor NodePools"
-_HOSTED = "a cluster of HyperShift has no MachineConfigPools, and its NodePools are named by poolName"
+_HOSTED = (
+    "a cluster of HyperShift has no MachineConfigPools, and its NodePools are named by poolName"
+)
 _NO_POOL = UnmappedField("no pool that is given has its name, so that its settings are nobody's")
 # An annotation that is set and asks for nothing.
 _OFF = ("", "disabled")
