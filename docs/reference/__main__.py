@@ -28,6 +28,7 @@ MAKERS = {
     "controller-taints": tables.controller_taints,
     "events": tables.events,
     "numa-checks": tables.numa_checks,
+    "numa-operator-tests": tables.numa_operator_tests,
     "promises": tables.promises,
     "proofs": tables.proofs,
     "proofs-by-node": tables.proofs_by_node,

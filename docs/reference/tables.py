@@ -51,6 +51,7 @@ from tests.mutations.rules import load as load_rules
 
 REPO = Path(__file__).parents[2]
 RULEBOOK = REPO / "extensions" / "eda" / "rulebooks" / "cluster_events.yml"
+NUMA_OPERATOR_TESTS = REPO / "tests" / "integration" / "numa" / "operator_tests.yml"
 ALERTS = REPO / "manifests" / "alerts.yaml"
 
 
@@ -125,6 +126,27 @@ def numa_checks() -> list[str]:
         for each in CHECKS.values()
     ]
     return _table(("id", "severity", "what", "why it has to hold", "what to do"), rows)
+
+
+def numa_operator_tests() -> list[str]:
+    """What the NUMA Resources Operator tests itself, and what is tested of it here."""
+    table = yaml.safe_load(NUMA_OPERATOR_TESTS.read_text(encoding="utf-8"))
+    rows = [
+        (
+            file,
+            row["id"],
+            row["what"],
+            _shown(row.get("shown") or ()),
+            row.get("but") or row.get("none", ""),
+        )
+        for file, tests in table["tests"].items()
+        for row in tests
+    ]
+    return _table(("file", "id", "what", "here", "what is not, and why"), rows)
+
+
+def _shown(names: Iterable[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names)
 
 
 def rmd_settings() -> list[str]:

@@ -127,7 +127,7 @@ def scheduler_config(
 ) -> str:
     """What the scheduler is told."""
     plugin = "NodeResourceTopologyMatch"
-    args = {"cacheResyncPeriodSeconds": 5, "cache": cache}
+    args = {"cacheResyncPeriodSeconds": 5, "cache": {"informerMode": "Shared", **cache}}
     return json.dumps(
         {
             "apiVersion": "kubescheduler.config.k8s.io/v1",
@@ -330,6 +330,7 @@ SEEDS = (
     _config(
         "scheduler-profile-not-unique", "scheduler", scheduler_config(name="default-scheduler")
     ),
+    _config("scheduler-counts-ended-pods", "scheduler", scheduler_config(informerMode="Dedicated")),
     _config("scheduler-profile-unused", "scheduler", scheduler_config(name="other")),
     _config("scheduler-no-election", "scheduler", scheduler_config(elects=False)),
     Seed("scheduler-lease", _LEASE, None),

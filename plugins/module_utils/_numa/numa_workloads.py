@@ -140,6 +140,12 @@ class Profile:
         )
 
     @property
+    def counts_ended_pods(self) -> bool:
+        """Whether pods that have ended are in the fingerprints that it compares (scheduler-plugins,
+        pkg/noderesourcetopology/podprovider)."""
+        return bool(part(self.args, "cache").get("informerMode", "Dedicated") == "Dedicated")
+
+    @property
     def resync_method(self) -> str:
         """Which pods it takes for a fingerprint: Autodetect, All, OnlyExclusiveResources."""
         return str(part(self.args, "cache").get("resyncMethod") or "Autodetect")

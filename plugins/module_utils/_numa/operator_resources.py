@@ -127,6 +127,9 @@ _SCHEDULER_DEFAULTS: Mapping[str, Any] = {
     "scoring_strategy": "LeastAllocated",
 }
 _PLAIN = "this cluster has neither MachineConfigPools nor NodePools"
+_HOSTED = (
+    "a cluster of HyperShift has no MachineConfigPools, and its NodePools are named by poolName"
+)
 _NO_POOL = UnmappedField("no pool that is given has its name, so that its settings are nobody's")
 # An annotation that is set and asks for nothing.
 _OFF = ("", "disabled")
@@ -287,9 +290,9 @@ def _read_groups(found: MappedOptions, groups: Any, platform: PlatformPools) -> 
             own = _read_group(found, group, where)
             key, source, names = _pool_names(group, platform, where)
             own.taken[own.prefix + key] = f"{source} of pool {', '.join(map(pool_name, names))}"
-            pools += [
-                {"name": pool_name(name), source: name, "options": own.options} for name in names
-            ]
+            for name in names:
+                _refuse_second(pools, source, name, where)
+                pools.append({"name": pool_name(name), source: name, "options": own.options})
         return pools
     options: dict[str, Obj] = {}
     for index, group in enumerate(groups):
@@ -313,10 +316,22 @@ def _read_groups(found: MappedOptions, groups: Any, platform: PlatformPools) -> 
     ]
 
 
+def _refuse_second(pools: Sequence[Obj], source: str, name: str, where: str) -> None:
+    if any(pool.get(source) == name for pool in pools):
+        raise InvalidInput(
+            "the operator's custom resources cannot be taken over",
+            where=where,
+            why=f"another node group has pool {name[:60]} already",
+            todo="let each pool be of one node group",
+        )
+
+
 def _read_group(found: MappedOptions, group: Any, where: str) -> MappedOptions:
     """What a node group sets."""
     if not isinstance(group, Mapping):
         raise _wrong(where, "it is no object")
+    if not group.get("poolName") and not group.get("machineConfigPoolSelector"):
+        raise _wrong(where, "it says neither poolName nor machineConfigPoolSelector")
     spec = spec_of({"spec": group})
     own = replace(found, prefix=f"{found.prefix}{where}.", options=dict(_GROUP_DEFAULTS), takers={})
     map_fields(spec, GROUP_FIELDS, into=own)
@@ -361,7 +376,7 @@ def _selected(selector: Any, platform: PlatformPools, where: str) -> list[str]:
     except ValueError as error:
         raise _wrong(where, str(error)) from None
     if not platform.machine_config_pools:
-        raise _no_pool(where, _PLAIN)
+        raise _no_pool(where, _HOSTED if platform.is_hosted else _PLAIN)
     names = [
         pool["metadata"]["name"]
         for pool in platform.machine_config_pools

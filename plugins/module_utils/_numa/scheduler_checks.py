@@ -80,6 +80,16 @@ def _args(cluster: NumaCluster) -> Iterator[Mismatch]:
             )
 
 
+def _counts_alike(cluster: NumaCluster) -> Iterator[Mismatch]:
+    for scheduler, profile in cluster.workloads.profiles:
+        if cluster.version >= _ACTIVE_ONLY and profile.caches and profile.counts_ended_pods:
+            yield Mismatch(
+                f"informerMode Dedicated in profile {profile.name}",
+                "Shared",
+                object=str(scheduler.status),
+            )
+
+
 def _unique(cluster: NumaCluster) -> Iterator[Mismatch]:
     counts = Counter(profile.name for _scheduler, profile in cluster.workloads.profiles)
     for scheduler, profile in cluster.workloads.profiles:
@@ -189,6 +199,8 @@ def _seen_by_one(cluster: NumaCluster, node: str) -> str:
 
 
 _SCHEDULER = "scheduler"
+# From this version on kubelets' KubeletPodResourcesListUseActivePods is on.
+_ACTIVE_ONLY = (1, 34)
 _NEEDS = frozenset({CONFIG_MAPS})
 
 CHECKS = (
@@ -262,6 +274,19 @@ CHECKS = (
             f"correct the args of {PLUGIN} in pluginConfig",
         ),
         _args,
+        _NEEDS,
+    ),
+    NumaCheck(
+        "scheduler-counts-ended-pods",
+        WARNING,
+        CheckText(
+            _SCHEDULER,
+            "informer",
+            "kubelets of 1.34 and later tell exporters nothing of pods that have ended; a scheduler that counts them "
+            "places nothing on their nodes until they are deleted",
+            "set cache.informerMode to Shared (scheduler_informer), unless all kubelets are older than the cluster",
+        ),
+        _counts_alike,
         _NEEDS,
     ),
     NumaCheck(

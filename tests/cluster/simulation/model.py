@@ -146,7 +146,7 @@ class Pod:
     status: Obj
     operand: Operand
     image: str  # of the container that made it this operand
-    requests: tuple[Obj, ...] = ()  # of each container
+    requests: tuple[Obj, ...] = ()  # of each container that stays
     gates: tuple[str, ...] = ()  # conditions that it is not ready without
     configuration: str = ""  # of a driver: two that are equal have the same modules
     runtime_class: str = ""

@@ -174,6 +174,12 @@ def _with_marks(operand: Operand, inits: Collection[Container], operands: Operan
     return replace(operand, requires=(*operand.requires, *waits))
 
 
+def _staying(spec: Obj) -> list[Obj]:
+    """The containers that run as long as the pod does; kubelets give sidecars what they ask for."""
+    inits = spec.get("initContainers") or ()
+    return [*spec["containers"], *(each for each in inits if each.get("restartPolicy") == "Always")]
+
+
 def pod_view(pod: Obj, operands: Operands) -> Pod:
     """Compact view of a bound Pod object."""
     meta, spec = pod["metadata"], pod["spec"]
@@ -205,7 +211,7 @@ def pod_view(pod: Obj, operands: Operands) -> Pod:
         image=image,
         requests=tuple(
             {**(each.get("limits") or {}), **(each.get("requests") or {})}
-            for each in ((item.get("resources") or {}) for item in spec["containers"])
+            for each in ((item.get("resources") or {}) for item in _staying(spec))
         ),
         gates=tuple(gate["conditionType"] for gate in spec.get("readinessGates") or ()),
         configuration=_configuration(spec) or image,

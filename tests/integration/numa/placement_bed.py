@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -16,11 +17,12 @@ from tests.cluster.api import in_parallel
 from tests.cluster.node_objects import Machine
 from tests.cluster.profiles import load_profile
 from tests.cluster.simulation.faults import clear_faults, set_fault
+from tests.integration.waiting import wait_until
 
 Obj = dict[str, Any]
 
 SCHEDULER = "topo-aware-scheduler"
-NIC, FPGA = "example.com/nic", "example.com/fpga"
+NIC, GPU, FPGA = "example.com/nic", "example.com/gpu", "example.com/fpga"
 EXPORTER = "topology-exporter"
 TYPE_LABEL = "node.kubernetes.io/instance-type"
 TAINT = {"key": "example.com/reserved", "value": "yes", "effect": "NoSchedule"}
@@ -33,25 +35,39 @@ POOLS = {
     "changing": ("single-numa-node", "pod"),
 }
 BARE = "bare"
+# A runtime that takes CPUs for itself beside each pod.
+HEAVY = "heavy"
+_OVERHEAD = {
+    "apiVersion": "node.k8s.io/v1",
+    "kind": "RuntimeClass",
+    "metadata": {"name": HEAVY},
+    "handler": "runc",
+    "overhead": {"podFixed": {"cpu": "8"}},
+}
+_RUNTIME_CLASSES = "/apis/node.k8s.io/v1/runtimeclasses"
 _PODS = "/api/v1/namespaces/default/pods"
 _PATIENCE = 30.0
 
 
 @dataclass(frozen=True)
 class Zone:
-    """One NUMA node: CPUs, GiB of memory and of huge pages, network devices."""
+    """One NUMA node: CPUs, GiB of memory and of huge pages of two sizes, devices of two kinds."""
 
     cpu: int
     memory: int = 64
     hugepages: int = 0
     nics: int = 0
+    hugepages_1g: int = 0
+    gpus: int = 0
 
     def amounts(self) -> dict[str, str]:
         return {
             "cpu": str(self.cpu),
             "memory": f"{self.memory}Gi",
             "hugepages-2Mi": f"{self.hugepages}Gi",
+            "hugepages-1Gi": f"{self.hugepages_1g}Gi",
             NIC: str(self.nics),
+            GPU: str(self.gpus),
         }
 
 
@@ -82,7 +98,10 @@ class Host:
                 "cpu": str(sum(zone.cpu for zone in self.zones) + 1),
                 "memory": f"{sum(zone.memory for zone in self.zones) + 2}Gi",
                 "hugepages-2Mi": f"{sum(zone.hugepages for zone in self.zones)}Gi",
+                "hugepages-1Gi": f"{sum(zone.hugepages_1g for zone in self.zones)}Gi",
+                "ephemeral-storage": "10Gi",
                 NIC: str(sum(zone.nics for zone in self.zones)),
+                GPU: str(sum(zone.gpus for zone in self.zones)),
                 # Of these nobody knows to which NUMA node they belong.
                 FPGA: "1",
             },
@@ -98,34 +117,50 @@ def guaranteed(cpu: str | int = 1, memory: str = "1Gi", **devices: str | int) ->
     return {"requests": amounts, "limits": amounts}
 
 
-def burstable(cpu: int, **devices: int) -> Obj:
+def burstable(cpu: str | int, **devices: str | int) -> Obj:
     """The resources of a container that may take more than it asks for."""
     return {"requests": {"cpu": str(cpu), **_devices(devices)}, "limits": _devices(devices)}
 
 
-def only(**devices: int) -> Obj:
-    """The resources of a container that asks for devices and nothing else."""
+def only(**devices: str | int) -> Obj:
+    """The resources of a container that asks for devices or storage and nothing else."""
     return {"requests": _devices(devices), "limits": _devices(devices)}
 
 
 def _devices(given: Mapping[str, str | int]) -> dict[str, str]:
-    names = {"nic": NIC, "fpga": FPGA, "hugepages": "hugepages-2Mi"}
+    names = {
+        "nic": NIC,
+        "gpu": GPU,
+        "fpga": FPGA,
+        "hugepages": "hugepages-2Mi",
+        "hugepages_1g": "hugepages-1Gi",
+        "storage": "ephemeral-storage",
+    }
     return {names[name]: str(amount) for name, amount in given.items()}
 
 
 @dataclass(frozen=True)
 class Want:
-    """A pod: resources of its containers, and whatever else of its spec matters."""
+    """A pod: resources of its containers, and whatever else of its spec matters. sidecars: of init
+    containers that stay. prefers: the node where it would rather be."""
 
     containers: Sequence[Obj]
     init: Sequence[Obj] = ()
+    sidecars: Sequence[Obj] = ()
+    prefers: str = ""
     scheduler: str = SCHEDULER
     spec: Obj = field(default_factory=dict)
 
     def pod(self, name: str, hosts: Sequence[str]) -> Obj:
         """The Pod, which may go to these nodes only."""
-        terms = [{"key": "kubernetes.io/hostname", "operator": "In", "values": list(hosts)}]
-        required = {"nodeSelectorTerms": [{"matchExpressions": terms}]}
+        affinity: Obj = {
+            "requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [_named(hosts)]}
+        }
+        if self.prefers:
+            affinity["preferredDuringSchedulingIgnoredDuringExecution"] = [
+                {"weight": 100, "preference": _named([self.prefers])}
+            ]
+        stays = [{**each, "restartPolicy": "Always"} for each in _containers("side", self.sidecars)]
         return {
             "apiVersion": "v1",
             "kind": "Pod",
@@ -134,14 +169,17 @@ class Want:
                 "schedulerName": self.scheduler,
                 "terminationGracePeriodSeconds": 0,
                 "automountServiceAccountToken": False,
-                "affinity": {
-                    "nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": required}
-                },
-                "initContainers": _containers("init", self.init),
+                "affinity": {"nodeAffinity": affinity},
+                "initContainers": [*stays, *_containers("init", self.init)],
                 "containers": _containers("app", self.containers),
                 **self.spec,
             },
         }
+
+
+def _named(hosts: Sequence[str]) -> Obj:
+    term = {"key": "kubernetes.io/hostname", "operator": "In", "values": list(hosts)}
+    return {"matchExpressions": [term]}
 
 
 def _containers(prefix: str, resources: Sequence[Obj]) -> list[Obj]:
@@ -179,6 +217,7 @@ class Bed:
     def __init__(self, cluster: Cluster) -> None:
         self.cluster = cluster
         self.api = cluster.api
+        self.api.create(_RUNTIME_CLASSES, _OVERHEAD)
 
     def add(self, hosts: Mapping[str, Host]) -> None:
         """Nodes by name; comes back when they are usable."""
@@ -211,10 +250,17 @@ class Bed:
         """What became of a pod so far."""
         return verdict_of(self.api.get(f"{_PODS}/{name}"))
 
+    def runs(self, name: str) -> str:
+        """Wait until a pod runs; the node that it is on."""
+        self._wait(name, lambda verdict: verdict.node != "" or "Affinity" in verdict.why)
+        verdict = self.verdict(name)
+        assert verdict is not None
+        assert verdict.node, verdict
+        return verdict.node
+
     def runs_on(self, name: str, node: str) -> None:
         """Wait until a pod runs, which has to be there; who has refused it may think again."""
-        self._wait(name, lambda verdict: verdict.node != "" or "Affinity" in verdict.why)
-        assert self.verdict(name) == Verdict(node)
+        assert self.runs(name) == node
 
     def is_refused(self, name: str, why: str) -> None:
         """Wait until somebody refuses a pod, and says why."""
@@ -222,6 +268,45 @@ class Bed:
         verdict = self.verdict(name)
         assert verdict is not None
         assert (verdict.node, why in verdict.why) == ("", True), verdict
+
+    def ends(self, name: str) -> None:
+        """Wait until a pod has come to its end, as it should."""
+        wait_until(
+            lambda: self.api.get(f"{_PODS}/{name}")["status"]["phase"] == "Succeeded",
+            f"{name} has ended",
+        )
+
+    def delete(self, name: str) -> None:
+        """Take a pod away."""
+        self.api.request("DELETE", f"{_PODS}/{name}", {"gracePeriodSeconds": 0})
+
+    def deploy(
+        self, name: str, want: Want, hosts: Sequence[str], replicas: int | None = None
+    ) -> None:
+        """A Deployment of such pods, or a DaemonSet where nobody says how many."""
+        labels = {"app": name}
+        spec: Obj = {
+            "selector": {"matchLabels": labels},
+            "template": {"metadata": {"labels": labels}, "spec": want.pod(name, hosts)["spec"]},
+        }
+        kind = "DaemonSet" if replicas is None else "Deployment"
+        if replicas is not None:
+            # Pods that go make room for those that come.
+            spec |= {"replicas": replicas, "strategy": {"type": "Recreate"}}
+        self.api.create(
+            f"/apis/apps/v1/namespaces/default/{kind.lower()}s",
+            {"apiVersion": "apps/v1", "kind": kind, "metadata": {"name": name}, "spec": spec},
+        )
+
+    def verdicts(self, app: str) -> dict[str, Verdict | None]:
+        """What became of the pods of a Deployment or DaemonSet so far."""
+        listed = self.api.get(f"{_PODS}?labelSelector=app%3D{app}")["items"]
+        return {pod["metadata"]["name"]: verdict_of(pod) for pod in listed}
+
+    def places(self, app: str) -> dict[str, int]:
+        """How many of these pods run on each node; those that have been refused are under ""."""
+        found = self.verdicts(app).values()
+        return dict(Counter(verdict.node for verdict in found if verdict))
 
     def lag(self, node: str, seconds: float) -> None:
         """The node's exporter is late by that."""

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 
 from tests.integration.numa.placement_bed import (
     BARE,
+    HEAVY,
     TOLERATION,
     Host,
     Obj,
@@ -29,6 +30,12 @@ UNEVEN = (Zone(8), Zone(24))
 # As many CPUs, devices and huge pages at all, but elsewhere.
 APART = (Zone(4, nics=2, hugepages=2), Zone(28, hugepages=2))
 TOGETHER = (Zone(16, nics=1), Zone(16, nics=1, hugepages=4))
+# Devices of one kind on each NUMA node, or some of both.
+SORTED = (Zone(16, nics=2), Zone(16, gpus=2))
+MIXED = (Zone(16, nics=1, gpus=1), Zone(16, nics=1, gpus=1))
+# Of all kinds of huge pages as much, but of the first one elsewhere.
+LOPSIDED = (Zone(16, hugepages=1, hugepages_1g=3), Zone(16, hugepages=3, hugepages_1g=1))
+LEVEL = (Zone(16, hugepages=2, hugepages_1g=2), Zone(16, hugepages=2, hugepages_1g=2))
 
 POD, CONTAINER, INIT = "cannot align pod", "cannot align container", "cannot align init container"
 STALE = "invalid node topology data"
@@ -76,9 +83,16 @@ _DEVICES = _hosts(apart=APART, together=TOGETHER)
 _PER_CONTAINER = _hosts("container", even=EVEN)
 
 
-def _want(*containers: Obj, init: Sequence[Obj] = (), scheduler: str = "", **spec: object) -> Want:
+def _want(
+    *containers: Obj,
+    init: Sequence[Obj] = (),
+    sidecars: Sequence[Obj] = (),
+    prefers: str = "",
+    scheduler: str = "",
+    **spec: object,
+) -> Want:
     named = {"scheduler": scheduler} if scheduler else {}
-    return Want(containers, init, spec=spec, **named)
+    return Want(containers, init, sidecars, prefers, spec=spec, **named)
 
 
 _POD_SCOPE = (
@@ -97,6 +111,17 @@ _POD_SCOPE = (
     ),
     # Not a CPU of its own, but the plugin counts what Guaranteed pods ask for.
     Case("parts-of-cpus", _ONE, _want(guaranteed("16500m"))),
+    Case(
+        "parts-of-several",
+        _hosts(uneven=(Zone(11), Zone(6))),
+        _want(guaranteed("4300m"), guaranteed("7500m"), guaranteed("2500m")),
+    ),
+)
+# What the plugin counts otherwise than kubelets do.
+_OTHERWISE_COUNTED = (
+    Case("sidecar", _ONE, _want(guaranteed(10), sidecars=[guaranteed(10)]), why=KUBELET),
+    Case("overhead-fits", _ONE, _want(guaranteed(8), runtimeClassName=HEAVY), "even"),
+    Case("overhead-fits-none", _ONE, _want(guaranteed(10), runtimeClassName=HEAVY)),
 )
 _CONTAINER_SCOPE = (
     Case("c-one-each", _PER_CONTAINER, _want(guaranteed(10), guaranteed(10)), "even"),
@@ -118,12 +143,108 @@ _CONTAINER_SCOPE = (
         _want(guaranteed(10, nic=1), guaranteed(10, nic=1)),
         "together",
     ),
+    Case(
+        "c-cpus-apart",
+        _hosts("container", even=(Zone(4), Zone(4)), uneven=(Zone(1), Zone(7))),
+        _want(guaranteed(4), guaranteed(4)),
+        "even",
+    ),
+    Case(
+        "c-second-fits-none",
+        _hosts("container", uneven=(Zone(1), Zone(9))),
+        _want(guaranteed(5), guaranteed(5)),
+        why=CONTAINER,
+    ),
+    Case(
+        "c-memory-fits-none",
+        _hosts("container", uneven=(Zone(16, 4), Zone(16, 10))),
+        _want(guaranteed(4, "7Gi"), guaranteed(4, "7Gi")),
+        why=CONTAINER,
+    ),
+    Case(
+        "c-three",
+        _hosts("container", even=(Zone(8), Zone(8)), uneven=(Zone(12), Zone(4))),
+        _want(guaranteed(4), guaranteed(4), guaranteed(8)),
+        "even",
+    ),
+    Case(
+        "c-inits-and-three",
+        _hosts("container", even=(Zone(8), Zone(8)), uneven=(Zone(12), Zone(4))),
+        _want(guaranteed(4), guaranteed(4), guaranteed(8), init=3 * [guaranteed(8)]),
+        "even",
+    ),
+    *(
+        Case(
+            f"c-{pages.replace('_', '-')}{suffix}",
+            _hosts("container", **hosts),
+            _want(*2 * [guaranteed(4, **{pages: "2Gi"})]),
+            goes_to,
+            CONTAINER,
+        )
+        for pages in ("hugepages", "hugepages_1g")
+        for suffix, hosts, goes_to in (
+            ("", {"level": LEVEL, "lopsided": LOPSIDED}, "level"),
+            ("-fit-none", {"lopsided": LOPSIDED}, ""),
+        )
+    ),
+    Case(
+        "c-device-fits-none",
+        _hosts("container", uneven=(Zone(16, nics=1), Zone(16, nics=3))),
+        _want(guaranteed(5, nic=2), guaranteed(5, nic=2)),
+        why=CONTAINER,
+    ),
+    *(
+        Case(
+            f"c-two-kinds-{quality}{suffix}",
+            _hosts("container", **hosts),
+            _want(*containers),
+            goes_to,
+            CONTAINER,
+        )
+        for quality, containers in (
+            ("guaranteed", (guaranteed(4, nic=2), guaranteed(4, gpu=2))),
+            ("burstable", (burstable(4, nic=2), burstable(4, gpu=2))),
+            ("best-effort", (only(nic=2), only(gpu=2))),
+        )
+        for suffix, hosts, goes_to in (
+            ("", {"sorted": SORTED, "mixed": MIXED}, "sorted"),
+            ("-fit-none", {"mixed": MIXED}, ""),
+        )
+    ),
 )
 _OTHER_QUALITY = (
     Case("burstable", _ONE, _want(burstable(20)), "even"),
     Case("burstable-devices", _DEVICES, _want(burstable(20, nic=2)), "apart"),
     Case("best-effort", _hosts(full=(Zone(1, 1), Zone(1, 1))), _want({}), "full"),
     Case("best-effort-devices", _hosts(together=TOGETHER), _want(only(nic=2))),
+    Case(
+        "burstable-parts",
+        _hosts(small=(Zone(8), Zone(7))),
+        _want(burstable("4300m"), burstable(10), burstable("3500m")),
+        why="Insufficient cpu",
+    ),
+)
+
+
+def _with_storage(storage: str) -> dict[str, list[Obj]]:
+    """Quality of service -> resources of two containers."""
+    return {
+        "guaranteed": [guaranteed(3, storage=storage), guaranteed("1500m", storage=storage)],
+        "burstable": 2 * [burstable("1200m", storage=storage)],
+        "best-effort": 2 * [only(storage=storage)],
+    }
+
+
+_STORAGE = tuple(
+    Case(
+        f"storage-{quality}{suffix}",
+        _ONE,
+        _want(*containers),
+        goes_to,
+        "Insufficient ephemeral-storage",
+    )
+    for suffix, storage, goes_to in (("", "1Gi", "even"), ("-fits-none", "6Gi", ""))
+    for quality, containers in _with_storage(storage).items()
 )
 _MEMORY = (
     Case(
@@ -147,6 +268,20 @@ _OF_DEVICES = (
     Case("devices-together", _DEVICES, _want(guaranteed(2, nic=2)), "apart"),
     Case("devices-apart", _hosts(together=TOGETHER), _want(guaranteed(2, nic=2))),
     Case("device-of-no-zone", BOTH, _want(guaranteed(20, fpga=1)), "uneven"),
+    Case(
+        "two-kinds-apart", _hosts(sorted=SORTED), _want(guaranteed(2, nic=2), guaranteed(2, gpu=2))
+    ),
+    *(
+        Case(f"two-kinds-{quality}{suffix}", _hosts(**hosts), _want(resources), goes_to)
+        for quality, resources in (
+            ("burstable", burstable(1, nic=2, gpu=2, storage="32Mi")),
+            ("best-effort", only(nic=2, gpu=2)),
+        )
+        for suffix, hosts, goes_to in (
+            ("", {"sorted": SORTED, "both": (Zone(16), Zone(16, nics=2, gpus=2))}, "both"),
+            ("-fit-none", {"sorted": SORTED}, ""),
+        )
+    ),
 )
 _TAKEN = (
     Case(
@@ -211,6 +346,32 @@ _TAINTS = (
         "uneven",
     ),
 )
+_AFFINITY = (
+    Case(
+        "selected",
+        _hosts(even=EVEN, other=EVEN),
+        _want(guaranteed(10), nodeSelector={"kubernetes.io/hostname": "selected-other"}),
+        "other",
+    ),
+    Case(
+        "selected-fits-none",
+        BOTH,
+        _want(guaranteed(20), nodeSelector={"kubernetes.io/hostname": "selected-fits-none-even"}),
+    ),
+    Case(
+        "preferred",
+        _hosts(even=EVEN, other=EVEN),
+        _want(guaranteed(10), prefers="preferred-other"),
+        "other",
+    ),
+    # What is preferred has no room on one NUMA node.
+    Case(
+        "preferred-fits-none",
+        BOTH,
+        _want(guaranteed(20), prefers="preferred-fits-none-even"),
+        "uneven",
+    ),
+)
 # Where more than one node fits. As wholes they are alike, so that the other plugins like them alike.
 _BALANCED = _hosts(even=EVEN, crossed=(Zone(8, 96), Zone(24, 32)))
 # The pod leaves nothing of the lopsided node's first NUMA node, so that only the other one counts.
@@ -230,12 +391,15 @@ _STRATEGIES = (
 
 CASES = (
     *_POD_SCOPE,
+    *_OTHERWISE_COUNTED,
     *_CONTAINER_SCOPE,
     *_OTHER_QUALITY,
+    *_STORAGE,
     *_MEMORY,
     *_OF_DEVICES,
     *_TAKEN,
     *_POLICIES,
     *_TAINTS,
+    *_AFFINITY,
     *_STRATEGIES,
 )

@@ -200,7 +200,9 @@ def test_two_groups_of_long_names_that_begin_alike_are_two_pools() -> None:
         ([operator(nodeGroups={"poolName": "a"})], "it is no list"),
         ([scheduler(schedulerInformer="Both")], "schedulerInformer is 'Both', and not one of"),
         ([operator(nodeGroups=["worker"])], "it is no object"),
-        ([operator(nodeGroups=[{}])], "its selector is empty"),
+        ([operator(nodeGroups=[{}])], "it says neither poolName nor machineConfigPoolSelector"),
+        ([operator(nodeGroups=[{"poolName": ""}])], "it says neither poolName nor machine"),
+        ([operator(nodeGroups=[{"machineConfigPoolSelector": {}}])], "it says neither poolName"),
     ],
 )
 def test_nonsense_is_refused(resources: list[Any], why: str) -> None:
@@ -229,6 +231,7 @@ BY_LABEL = {"machineConfigPoolSelector": {"matchLabels": {"kind": "no"}}}
             "gone",
         ),
         (BY_LABEL, PlatformPools(), "this cluster has neither MachineConfigPools nor", "numa"),
+        (BY_LABEL, PlatformPools(is_hosted=True), "a cluster of HyperShift has no Machine", "numa"),
         ({"poolName": "gone"}, PlatformPools(), "this cluster has neither MachineConfig", "gone"),
     ],
 )
@@ -239,6 +242,16 @@ def test_a_group_of_unknown_nodes_is_asked_for_their_labels(
         settings_of([operator(nodeGroups=[group])], platform, "operator.yml")
     assert caught.value.why.startswith(why)
     assert f"hardware_enablement_pools: [{{name: {name}, selector:" in caught.value.todo
+
+
+@pytest.mark.parametrize("is_hosted", [False, True])
+def test_a_pool_is_of_one_group(is_hosted: bool) -> None:
+    there = PlatformPools(is_hosted=True) if is_hosted else ON_OPENSHIFT
+    name = "any" if is_hosted else ON_OPENSHIFT.machine_config_pools[0]["metadata"]["name"]
+    with pytest.raises(InvalidInput) as caught:
+        settings_of([operator(nodeGroups=2 * [{"poolName": name}])], there, "operator.yml")
+    assert caught.value.where == "nodeGroups[1]"
+    assert caught.value.why == f"another node group has pool {name} already"
 
 
 def given(*names: str) -> PlatformPools:
