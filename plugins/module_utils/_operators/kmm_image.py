@@ -25,10 +25,12 @@ from .kmm_text import (  # fmt: skip
 )
 from .recipe_options import chosen, required_option, text_option
 
-_IMPORT = '{% from "hardware.enablement/macros.j2" import signed_modules with context %}\n'
+_IMPORT = '{% from "hardware.enablement/macros.j2" import signing_stage with context %}\n'
 _SIGNED = """
 {% set files %}@FILES@{% endset %}
-{{ signed_modules(@STAGE@, options.sign_image, @FOLDER@, files.split(), @KEY@) }}
+{{ signing_stage(@STAGE@, options.sign_image, @FOLDER@, files.split(), @KEY@) }}
+FROM @PLAIN@
+COPY --from=module-signer /signed@PATH@ @PATH@
 """
 _FROM = re.compile(
     r"^[ \t]*FROM\s+(?:--\S+\s+)*\S+(?:\s+AS\s+(\S+))?[ \t]*$", re.MULTILINE | re.IGNORECASE
@@ -177,7 +179,12 @@ def _signing(module: Mapping[str, Any], case: KernelCase, stage: str) -> str:
     files = [filled_in(str(each), path_words(), "filesToSign") for each in given]
     texts = {"STAGE": stage, "FOLDER": folder_of(module), "KEY": _secrets_of(case)["sign-key"]}
     quoted = {name: json.dumps(text) for name, text in texts.items()}
-    values = {**quoted, "FILES": " ".join(files)}
+    values = {
+        **quoted,
+        "FILES": " ".join(files),
+        "PLAIN": stage,
+        "PATH": verbatim(folder_of(module)),
+    }
     return re.sub("@([A-Z]+)@", lambda found: values[found[1]], _SIGNED)
 
 
