@@ -17,6 +17,7 @@ from tests.cluster.faults import Fault
 from tests.cluster.pki import Authority
 from tests.cluster.registry.token_server import Behaviour
 from tests.cluster.simulation.faults import set_fault
+from tests.integration.conftest import grant
 from tests.integration.driver_bed import BUILDER, INPUTS_LABEL, KERNEL_LABEL, SECRETS, check_output
 from tests.integration.kmod_bed import NAMESPACE, NEW, ODD, ODD_TAG, OLD, Kmod, make_kmod
 from tests.integration.plays import Played, Runner
@@ -306,3 +307,27 @@ def test_disable_needs_no_options_and_leaves_no_build(kmod: Kmod) -> None:
     assert (kmod.record(), kmod.drivers(), kmod.builds()) == ({}, {}, [])
     assert set(kmod.summaries().values()) == {""}
     kmod.runner.play("disable", hardware_enablement_recipe="simple-kmod").unchanged()
+
+
+def test_files_of_modules_are_of_the_nodes_that_are_chosen_and_gone_when_disabled(
+    cluster: Cluster, tmp_path: Path
+) -> None:
+    grant(cluster, "modprobe", "cluster-admin")
+    runner = Runner(cluster, "modprobe", tmp_path)
+    options = {
+        "blacklist": ["nouveau"],
+        "node_selector": {"kubernetes.io/hostname": "plain-1"},
+    }
+    wanted = {"hardware_enablement_recipe": "modprobe", "hardware_enablement_options": options}
+    played = runner.play("enable", **wanted)
+    assert "modprobe: ready, 1/1 nodes" in played.check().output
+    pods = cluster.kubectl(
+        "get", "pods", "-n", "modprobe", "-o", "jsonpath={.items[*].spec.nodeName}"
+    )
+    assert pods == "plain-1"
+    runner.play("enable", **wanted).unchanged()
+    runner.play("disable", hardware_enablement_recipe="modprobe").check()
+    assert (
+        cluster.kubectl("get", "daemonsets", "-A", "-l", "app.kubernetes.io/component=module-files")
+        == ""
+    )

@@ -38,6 +38,10 @@ TESTS: dict[str, tuple[str, ...]] = {
         "each_daemon_answers_over_tls_for_its_own_node",
         "removed_without_a_trace",
     ),
+    "modprobe": (
+        "test_driver_container.py",
+        "test_files_of_modules_are_of_the_nodes_that_are_chosen_and_gone_when_disabled",
+    ),
     "nfd": ("test_nfd.py", "test_what_others_deployed_is_left_alone_and_gets_rules"),
     "numa": ("numa/test_numa.py", "test_from_nothing_to_ready_and_back"),
     "nvidia-gpu-dra": (
