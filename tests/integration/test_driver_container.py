@@ -331,3 +331,22 @@ def test_files_of_modules_are_of_the_nodes_that_are_chosen_and_gone_when_disable
         cluster.kubectl("get", "daemonsets", "-A", "-l", "app.kubernetes.io/component=module-files")
         == ""
     )
+
+
+def test_gpus_of_chosen_nodes_are_for_virtual_machines(cluster: Cluster, tmp_path: Path) -> None:
+    (node,) = cluster.add_nodes(1, profile="gpu-vm", prefix="vm")
+    cluster.kubectl("label", "node", node, "nvidia.com/gpu.workload.config=vm-passthrough")
+    grant(cluster, "passthrough", "cluster-admin")
+    runner = Runner(cluster, "passthrough", tmp_path)
+    wanted = {"hardware_enablement_recipe": "nvidia-gpu-passthrough"}
+    played = runner.play("enable", **wanted)
+    assert "nvidia-gpu-passthrough: ready, 1/1 nodes" in played.check().output
+    offered = cluster.kubectl("get", "node", node, "-o", "json")
+    assert json.loads(offered)["status"]["allocatable"]["nvidia.com/GH100_H100_PCIE"] == "2"
+    runner.play("enable", **wanted).unchanged()
+    # Who serves containers leaves such a node to whom it is.
+    beside = runner.play("enable", hardware_enablement_recipe="nvidia-gpu")
+    assert beside.code != 0
+    assert "nvidia-gpu-passthrough" in beside.output
+    runner.play("disable", **wanted).check()
+    cluster.remove_nodes(node)

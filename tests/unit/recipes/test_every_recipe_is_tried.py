@@ -48,6 +48,10 @@ TESTS: dict[str, tuple[str, ...]] = {
         "test_dra.py",
         "test_gpus_are_claimed_where_the_recipe_for_them_is_extended",
     ),
+    "nvidia-gpu-passthrough": (
+        "test_driver_container.py",
+        "test_gpus_of_chosen_nodes_are_for_virtual_machines",
+    ),
     "rdt-classes": (
         "kubelet/test_container_classes.py",
         "classes_are_made_true_and_then_left_alone",
