@@ -40,6 +40,9 @@ from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_c
 from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_objects.labels import (
     BUILD_LABEL,
 )
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.variables import (
+    kernel_tag,
+)
 from tests.cluster import Cluster
 from tests.cluster.builds_api.pushing import use_registry
 from tests.cluster.images import ensure_image
@@ -216,7 +219,7 @@ def modules_are_signed_by_the_kernels_own_program_and_the_key_stays_where_it_is(
         f"opt/modules/{site.built}/{file}": signed.run(f"{program} < {tmp_path}/bare")
         for file, program in packed.items()
     }
-    site.images.push("drivers/bare", site.built, files=files)
+    site.images.push("drivers/bare", kernel_tag(site.built), files=files)
     host = site.registry.named_address
     options |= {
         "repository": f"{host}/drivers/signed-bare",
