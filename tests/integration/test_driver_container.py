@@ -17,6 +17,7 @@ from tests.cluster.faults import Fault
 from tests.cluster.pki import Authority
 from tests.cluster.registry.token_server import Behaviour
 from tests.cluster.simulation.faults import set_fault
+from tests.integration.conftest import grant
 from tests.integration.driver_bed import BUILDER, INPUTS_LABEL, KERNEL_LABEL, SECRETS, check_output
 from tests.integration.kmod_bed import NAMESPACE, NEW, ODD, ODD_TAG, OLD, Kmod, make_kmod
 from tests.integration.plays import Played, Runner
@@ -306,3 +307,46 @@ def test_disable_needs_no_options_and_leaves_no_build(kmod: Kmod) -> None:
     assert (kmod.record(), kmod.drivers(), kmod.builds()) == ({}, {}, [])
     assert set(kmod.summaries().values()) == {""}
     kmod.runner.play("disable", hardware_enablement_recipe="simple-kmod").unchanged()
+
+
+def test_files_of_modules_are_of_the_nodes_that_are_chosen_and_gone_when_disabled(
+    cluster: Cluster, tmp_path: Path
+) -> None:
+    grant(cluster, "modprobe", "cluster-admin")
+    runner = Runner(cluster, "modprobe", tmp_path)
+    options = {
+        "blacklist": ["nouveau"],
+        "node_selector": {"kubernetes.io/hostname": "plain-1"},
+    }
+    wanted = {"hardware_enablement_recipe": "modprobe", "hardware_enablement_options": options}
+    played = runner.play("enable", **wanted)
+    assert "modprobe: ready, 1/1 nodes" in played.check().output
+    pods = cluster.kubectl(
+        "get", "pods", "-n", "modprobe", "-o", "jsonpath={.items[*].spec.nodeName}"
+    )
+    assert pods == "plain-1"
+    runner.play("enable", **wanted).unchanged()
+    runner.play("disable", hardware_enablement_recipe="modprobe").check()
+    assert (
+        cluster.kubectl("get", "daemonsets", "-A", "-l", "app.kubernetes.io/component=module-files")
+        == ""
+    )
+
+
+def test_gpus_of_chosen_nodes_are_for_virtual_machines(cluster: Cluster, tmp_path: Path) -> None:
+    (node,) = cluster.add_nodes(1, profile="gpu-vm", prefix="vm")
+    cluster.kubectl("label", "node", node, "nvidia.com/gpu.workload.config=vm-passthrough")
+    grant(cluster, "passthrough", "cluster-admin")
+    runner = Runner(cluster, "passthrough", tmp_path)
+    wanted = {"hardware_enablement_recipe": "nvidia-gpu-passthrough"}
+    played = runner.play("enable", **wanted)
+    assert "nvidia-gpu-passthrough: ready, 1/1 nodes" in played.check().output
+    offered = cluster.kubectl("get", "node", node, "-o", "json")
+    assert json.loads(offered)["status"]["allocatable"]["nvidia.com/GH100_H100_PCIE"] == "2"
+    runner.play("enable", **wanted).unchanged()
+    # Who serves containers leaves such a node to whom it is.
+    beside = runner.play("enable", hardware_enablement_recipe="nvidia-gpu")
+    assert beside.code != 0
+    assert "nvidia-gpu-passthrough" in beside.output
+    runner.play("disable", **wanted).check()
+    cluster.remove_nodes(node)

@@ -47,7 +47,7 @@ class BuildPrediction:
         Outlook."""
         missing = [
             f"Secret {self._secrets.title(name)}"
-            for name in (*names, *order.secrets.all)
+            for name in dict.fromkeys((*names, *order.secrets.all))
             if self._lacks(name)
         ]
         if missing:

@@ -67,7 +67,31 @@ _RESOURCE_TAINT = "nvidia.com/gpu"
 _DEFAULT_DRIVER_DIR = "/run/nvidia/driver"
 
 _LABELS = UnmappedField("pods have the recipe's labels and annotations")
-_SANDBOX = UnmappedField("the recipe serves containers, not virtual machines")
+_PASSTHROUGH = UnmappedField(
+    "the recipe nvidia-gpu-passthrough gives whole GPUs to virtual machines, on nodes with the label"
+    " nvidia.com/gpu.workload.config=vm-passthrough",
+    differs=True,
+)
+_VIRTUAL = UnmappedField(
+    "NVIDIA publishes no image of the vGPU manager, so nothing here could be tried; guests with a"
+    " virtual GPU are served by driver_license_secret"
+)
+_KATA = UnmappedField(
+    "the device plugin belongs to a Kata runtime, which kata-deploy installs and no recipe here"
+)
+_CONFIDENTIAL = UnmappedField(
+    "a mode that only the GPU itself can confirm; set it by NVIDIA's own tool before the node joins"
+)
+_VIRTUAL_MACHINES: Fields = {
+    "sandboxWorkloads": _PASSTHROUGH,
+    "vgpuManager": _VIRTUAL,
+    "vgpuDeviceManager": _VIRTUAL,
+    "vfioManager": _PASSTHROUGH,
+    "sandboxDevicePlugin": _PASSTHROUGH,
+    "kataSandboxDevicePlugin": _KATA,
+    "kataManager": _KATA,
+    "ccManager": _CONFIDENTIAL,
+}
 # What the operator does without being told, and the recipe not.
 _DEFAULTS: Mapping[str, Any] = {"dcgm_enabled": True}
 _JOBS_DIRECTORY = "/var/lib/dcgm-exporter/job-mapping"
@@ -187,14 +211,7 @@ FIELDS: Fields = {
     "validator": UnmappedField("the recipe's own proofs say what works", differs=True),
     "psa": UnmappedField("the namespace always allows privileged pods", differs=True, harmless=({"enabled": True},)),
     "psp": SkippedField("Kubernetes has no PodSecurityPolicy any more"),
-    "sandboxWorkloads": _SANDBOX,
-    "vgpuManager": _SANDBOX,
-    "vgpuDeviceManager": _SANDBOX,
-    "vfioManager": _SANDBOX,
-    "sandboxDevicePlugin": _SANDBOX,
-    "kataSandboxDevicePlugin": _SANDBOX,
-    "kataManager": _SANDBOX,
-    "ccManager": _SANDBOX,
+    **_VIRTUAL_MACHINES,
 }  # fmt: skip
 
 
@@ -214,9 +231,7 @@ SWITCHES: Switches = {
     "nodeStatusExporter": EnabledField(default=False),
     "sandboxWorkloads": EnabledField(default=False),
 }
-_SANDBOXED = tuple(
-    name for name, mapping in FIELDS.items() if mapping is _SANDBOX and name != "sandboxWorkloads"
-)
+_SANDBOXED = tuple(name for name in _VIRTUAL_MACHINES if name != "sandboxWorkloads")
 _NO_SANDBOX = "the operator does not use it without sandboxWorkloads.enabled"
 _OF_DRIVERS = "objects of kind NVIDIADriver say it, and the operator heeds them alone"
 

@@ -6,6 +6,7 @@ and signed. Pure."""
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -24,16 +25,12 @@ from .kmm_text import (  # fmt: skip
 )
 from .recipe_options import chosen, required_option, text_option
 
+_IMPORT = '{% from "hardware.enablement/macros.j2" import signing_stage with context %}\n'
 _SIGNED = """
-FROM {{ options.sign_image }} AS module-signer
-COPY --from=@STAGE@ @FOLDER@ /signed@FOLDER@
-RUN tool=$(ls /usr/src/*/scripts/sign-file /usr/src/kernels/*/scripts/sign-file 2>/dev/null | head -n 1) \\
- && for file in @FILES@; do \\
-      [ -e "$file" ] || { echo "the image has no $file to sign"; exit 1; }; \\
-      "$tool" sha256 /run/build-secrets/sign-key/key /run/build-secrets/sign-cert/cert "$file" || exit 1; \\
-    done
-FROM @STAGE@
-COPY --from=module-signer /signed@FOLDER@ @FOLDER@
+{% set files %}@FILES@{% endset %}
+{{ signing_stage(@STAGE@, options.sign_image, @FOLDER@, files.split(), @KEY@) }}
+FROM @PLAIN@
+COPY --from=module-signer /signed@PATH@ @PATH@
 """
 _FROM = re.compile(
     r"^[ \t]*FROM\s+(?:--\S+\s+)*\S+(?:\s+AS\s+(\S+))?[ \t]*$", re.MULTILINE | re.IGNORECASE
@@ -99,7 +96,8 @@ def containerfile_text(
     """The template of all its Dockerfiles. dockerfiles: name of a ConfigMap -> its key dockerfile.
     Raises InvalidInput for one that is not there."""
     text = _chosen(cases, lambda case: _containerfile(module, case, dockerfiles))
-    return f"{text}\n" if text else ""
+    signs = _IMPORT if any(case.sign for case in cases) else ""
+    return f"{signs}{text}\n" if text else ""
 
 
 def lost_mounts(module: Mapping[str, Any], dockerfiles: Mapping[str, str]) -> dict[str, str]:
@@ -178,8 +176,15 @@ def _signing(module: Mapping[str, Any], case: KernelCase, stage: str) -> str:
     given = case.sign.get("filesToSign") or ()
     if not given:
         raise wrong("sign", "it has no filesToSign")
-    files = [f"/signed{filled_in(str(each), path_words(), 'filesToSign')}" for each in given]
-    values = {"STAGE": stage, "FOLDER": verbatim(folder_of(module)), "FILES": " ".join(files)}
+    files = [filled_in(str(each), path_words(), "filesToSign") for each in given]
+    texts = {"STAGE": stage, "FOLDER": folder_of(module), "KEY": _secrets_of(case)["sign-key"]}
+    quoted = {name: json.dumps(text) for name, text in texts.items()}
+    values = {
+        **quoted,
+        "FILES": " ".join(files),
+        "PLAIN": stage,
+        "PATH": verbatim(folder_of(module)),
+    }
     return re.sub("@([A-Z]+)@", lambda found: values[found[1]], _SIGNED)
 
 

@@ -1,7 +1,8 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A host that builds: the program buildah, run in the root file system of our image builder."""
+"""A host that builds: the program buildah, run in the root file system of our image builder. Other
+programs out of our images likewise."""
 
 from __future__ import annotations
 
@@ -23,19 +24,24 @@ exec unshare --mount sh -ec '
   mount --rbind /dev {folder}/root/dev
   mount -t proc proc {folder}/root/proc
   cp {folder}/hosts {folder}/root/etc/hosts
-  exec chroot {folder}/root /usr/bin/env BUILDAH_ISOLATION=chroot STORAGE_DRIVER=overlay /usr/bin/buildah "$@"
-' buildah "$@"
+  exec chroot {folder}/root /usr/bin/env BUILDAH_ISOLATION=chroot STORAGE_DRIVER=overlay /usr/bin/{program} "$@"
+' {program} "$@"
 """
 
 
 def make_build_host(folder: Path) -> Path:
     """A folder for PATH with the program buildah, which knows the registries of tests by their
     name."""
+    return make_host(folder, "builder", "buildah")
+
+
+def make_host(folder: Path, image: str, program: str) -> Path:
+    """A folder for PATH with one program of an image of ours, which runs in its root file system."""
     for name in ("upper", "work", "root", "storage", "bin"):
         (folder / name).mkdir(parents=True)
     (folder / "hosts").write_text(f"127.0.0.1 {NAME}\n")
-    lower = ":".join(str(layer) for layer in ensure_tree("builder"))
-    program = folder / "bin" / "buildah"
-    program.write_text(_SCRIPT.format(lower=lower, folder=shlex.quote(str(folder))))
-    program.chmod(0o755)
-    return program.parent
+    lower = ":".join(str(layer) for layer in ensure_tree(image))
+    file = folder / "bin" / program
+    file.write_text(_SCRIPT.format(lower=lower, folder=shlex.quote(str(folder)), program=program))
+    file.chmod(0o755)
+    return file.parent

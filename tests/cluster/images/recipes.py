@@ -102,7 +102,7 @@ END
 
 KMOD_BASE = Recipe(
     "kmod-base",
-    "compiler and headers of two kernels, for kernel modules",
+    "compiler, headers of two kernels and what packs modules, for kernel modules",
     # The newest kernel for clouds of each of the release's two newest series. They are installed in
     # one go and kept together, because the archive forgets a kernel's headers as soon as there is a
     # newer one.
@@ -111,7 +111,7 @@ architecture=$(dpkg --print-architecture)
 headers=$(apt-cache --names-only search "^linux-headers-[0-9].*-cloud-$architecture$" | cut -d' ' -f1 | sort -V)
 series=$(printf '%s\\n' $headers | sed -E 's/^linux-headers-([0-9]+[.][0-9]+).*/\\1/' | sort -Vu | tail -n 2)
 chosen=$(for one in $series; do printf '%s\\n' $headers | grep -F "linux-headers-$one." | tail -n 1; done)
-{_INSTALL} gcc make kmod $chosen
+{_INSTALL} gcc make kmod libc6-dev xz-utils zstd $chosen
 # Each build pulls and unpacks all of it, file by file, so without what compiling a module does not
 # read: kernels, headers of other machines and of whole classes of devices, the empty files by which
 # the kernel's own build knows what changed, sanitizers, optimisation at link time, names of hardware.

@@ -11,13 +11,12 @@ reported.
 from __future__ import annotations
 
 import json
-import shutil
 import socket
+import subprocess
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -41,10 +40,13 @@ from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_c
 from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_objects.labels import (
     BUILD_LABEL,
 )
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.variables import (
+    kernel_tag,
+)
 from tests.cluster import Cluster
 from tests.cluster.builds_api.pushing import use_registry
 from tests.cluster.images import ensure_image
-from tests.cluster.images.build_host import make_build_host
+from tests.cluster.images.build_host import make_build_host, make_host
 from tests.cluster.pki import Authority
 from tests.integration.kubelet.kmod_site import (
     NAMESPACE,
@@ -56,13 +58,13 @@ from tests.integration.kubelet.kmod_site import (
     look_into,
     make_site,
 )
-from tests.integration.plays import REPO, Runner
+from tests.integration.plays import Runner
 from tests.integration.waiting import wait_until
 
 pytestmark = pytest.mark.kubelet
 
 MIB = 1024 * 1024
-LICENSE = "a-license-that-nobody-may-see"
+SIGNER = "modules of a test"
 
 
 @pytest.fixture(scope="module")
@@ -80,7 +82,7 @@ def one_is_prebuilt_one_is_built_and_one_is_impossible(site: Site) -> None:
         "prebuilt-1": "ready",
         "built-1": "ready",
         "none-1": "driver_container.failed",
-    }
+    }, played.output
     found = site.record()
     assert found[site.prebuilt]["image"].startswith(
         f"{site.registry.named_address}/drivers/prebuilt@sha256:"
@@ -190,43 +192,91 @@ def a_wrong_ca_is_trouble_of_the_base_image_and_the_right_one_builds_at_once(
     assert look_into(site, "drivers/by-right-ca") == by_job
 
 
-def secrets_of_a_build_are_there_while_it_builds_and_nowhere_else(
+def modules_are_signed_by_the_kernels_own_program_and_the_key_stays_where_it_is(
     site: Site, tmp_path: Path
 ) -> None:
-    recipe = tmp_path / "simple-kmod"
-    shutil.copytree(REPO / "recipes" / "simple-kmod", recipe)
-    file = recipe / "recipe.yml"
-    file.write_text(
-        file.read_text().replace(
-            "    build:\n", "    build:\n      secrets: {license: kmod-license}\n", 1
-        )
-    )
-    file = recipe / "build" / "Containerfile.j2"
-    step = "RUN {{ compile.command }}"
-    digest = sha256(LICENSE.encode()).hexdigest()
-    check = f'RUN test "$(sha256sum < /run/build-secrets/license/key)" = "{digest}  -"'
-    file.write_text(file.read_text().replace(step, f"{check}\n{step}"))
-    played = site.play("drivers/licensed", recipe_dir=str(tmp_path))
-    assert f"Secret {NAMESPACE}/kmod-license does not exist, where it would run" in played.output
-    site.cluster.kubectl(
-        "create",
-        "secret",
-        "generic",
-        "kmod-license",
-        "-n",
-        NAMESPACE,
-        f"--from-literal=key={LICENSE}",
-    )
-    played = site.play("drivers/licensed", recipe_dir=str(tmp_path))
-    look_into(site, "drivers/licensed")
-    contents = site.images.contents(
-        "drivers/licensed", site.record()[site.built]["image"].partition("@")[2]
-    )
-    inside = [body for layer in contents.layers for body in layer.values()]
-    told = [played.output, json.dumps(contents.config), json.dumps(site.record())]
-    assert [
-        text for text in (*inside, *(text.encode() for text in told)) if LICENSE.encode() in text
-    ] == []
+    bare = made_by_job(site).module
+    certificate = Authority(tmp_path, SIGNER).certificate_file
+    key = certificate.with_suffix(".key")
+    options = {
+        **site.variables("drivers/signed")["hardware_enablement_options"],
+        "sign_key_secret": "signing",
+        "sign_cert_secret": "signing",
+    }
+    played = site.play("drivers/signed", options=options)
+    assert f"Secret {NAMESPACE}/signing does not exist, where it would run" in played.output
+    create = ("create", "secret", "generic", "signing", "-n", NAMESPACE)
+    site.cluster.kubectl(*create, f"--from-file=key={key}", f"--from-file=cert={certificate}")
+    played = site.play("drivers/signed", options=options)
+    signed = Signed(site, "drivers/signed", tmp_path)
+    assert signed.signers() == {"simple_kmod.ko": SIGNER}
+    told = [played.output, signed.text]
+
+    # What somebody else has built, and packed.
+    (tmp_path / "bare").write_bytes(bare)
+    packed = {"a.ko": "cat", "b.ko.gz": "gzip", "c.ko.xz": "xz", "d.ko.zst": "zstd --quiet"}
+    files = {
+        f"opt/modules/{site.built}/{file}": signed.run(f"{program} < {tmp_path}/bare")
+        for file, program in packed.items()
+    }
+    site.images.push("drivers/bare", kernel_tag(site.built), files=files)
+    host = site.registry.named_address
+    options |= {
+        "repository": f"{host}/drivers/signed-bare",
+        "sign_unsigned_repository": f"{host}/drivers/bare",
+        "sign_image": options["base_image"],
+    }
+    told.append(site.play("drivers/signed-bare", options=options).output)
+    signed = Signed(site, "drivers/signed-bare", tmp_path)
+    assert signed.signers() == dict.fromkeys(packed, SIGNER)
+    objects = ("get", "jobs,configmaps,pods,sr", "-n", NAMESPACE, "-o", "json")
+    told += [signed.text, site.cluster.kubectl(*objects)]
+    lines = key.read_text().splitlines()[1:-1]
+    assert [line for line in lines if any(line in text for text in told)] == []
+
+
+class Signed:
+    """A built image, and the programs that look at its modules: those of the image that compiles."""
+
+    def __init__(self, site: Site, repository: str, folder: Path) -> None:
+        """Compare it with the record. folder: below /tmp, for files."""
+        entry = site.record()[site.built]
+        name, _at, digest = entry["image"].partition("@")
+        assert name == f"{site.registry.named_address}/{repository}", entry
+        self._folder = folder / repository.replace("/", "-")
+        self._shell = str(make_host(self._folder, "kmod-base", "sh") / "sh")
+        self._modules = f"opt/modules/{site.built}/"
+        self._contents = site.images.contents(repository, digest)
+
+    @property
+    def text(self) -> str:
+        """All that the image holds."""
+        layers = self._contents.layers
+        bodies = [body.decode(errors="replace") for layer in layers for body in layer.values()]
+        return "".join([*bodies, json.dumps(self._contents.config)])
+
+    def files(self, name: str) -> list[bytes]:
+        """What the layers have of a module, from the lowest on."""
+        path = f"{self._modules}{name}"
+        return [layer[path] for layer in self._contents.layers if path in layer]
+
+    def signers(self) -> dict[str, str]:
+        """File of a module -> who has signed it, as modinfo says."""
+        paths = {path for layer in self._contents.layers for path in layer}
+        names = [path.rpartition("/")[2] for path in paths if path.startswith(self._modules)]
+        found = {}
+        for name in (each for each in names if ".ko" in each):
+            file = self._folder / name
+            file.write_bytes(self.files(name)[-1])
+            # Debian's modinfo does not read .gz.
+            opened = f"gzip -d {file}; " if name.endswith(".gz") else ""
+            plain = str(file).removesuffix(".gz")
+            found[name] = self.run(f"{opened}modinfo -F signer {plain}").decode().strip()
+        return found
+
+    def run(self, script: str) -> bytes:
+        """What a shell of that image writes; /tmp is the same inside."""
+        return subprocess.run([self._shell, "-c", script], capture_output=True, check=True).stdout
 
 
 def a_buildconfig_makes_the_same_image_as_a_job(site: Site, tmp_path: Path) -> None:
@@ -333,7 +383,7 @@ def test_driver_images_from_the_first_run_to_an_air_gap(
         a_wrong_ca_is_trouble_of_the_base_image_and_the_right_one_builds_at_once(
             site, tmp_path_factory.mktemp("step"), monkeypatch
         )
-    secrets_of_a_build_are_there_while_it_builds_and_nowhere_else(
+    modules_are_signed_by_the_kernels_own_program_and_the_key_stays_where_it_is(
         site, tmp_path_factory.mktemp("step")
     )
     a_buildconfig_makes_the_same_image_as_a_job(site, tmp_path_factory.mktemp("step"))

@@ -48,6 +48,7 @@ REPO = Path(__file__).resolve().parents[3]
 CLUSTER_SCOPED = {
     "ClusterRole",
     "ClusterRoleBinding",
+    "MachineConfig",
     "Namespace",
     "NodeFeatureRule",
     "RuntimeClass",

@@ -38,11 +38,19 @@ TESTS: dict[str, tuple[str, ...]] = {
         "each_daemon_answers_over_tls_for_its_own_node",
         "removed_without_a_trace",
     ),
+    "modprobe": (
+        "test_driver_container.py",
+        "test_files_of_modules_are_of_the_nodes_that_are_chosen_and_gone_when_disabled",
+    ),
     "nfd": ("test_nfd.py", "test_what_others_deployed_is_left_alone_and_gets_rules"),
     "numa": ("numa/test_numa.py", "test_from_nothing_to_ready_and_back"),
     "nvidia-gpu-dra": (
         "test_dra.py",
         "test_gpus_are_claimed_where_the_recipe_for_them_is_extended",
+    ),
+    "nvidia-gpu-passthrough": (
+        "test_driver_container.py",
+        "test_gpus_of_chosen_nodes_are_for_virtual_machines",
     ),
     "rdt-classes": (
         "kubelet/test_container_classes.py",

@@ -5,6 +5,9 @@
 
 from __future__ import annotations
 
+import gzip
+import subprocess
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -23,6 +26,7 @@ from ansible_collections.hardware.enablement.tests.unit.recipes.conftest import 
 )
 from ansible_collections.hardware.enablement.tests.unit.recipes.looking import container, host_paths
 
+KERNEL = "6.1.0-40-amd64"
 # No Secret is named, so none is asked for.
 NO_SECRETS: Any = None
 
@@ -184,3 +188,105 @@ def test_all_builders_run_the_same_commands(
         f"COPY --from=build /src/{found.compile.output} {found.compile.into}"
     )
     assert (found.compile.unsupported == "") is possible
+
+
+SIGNING = {"sign_key_secret": "own-key", "sign_cert_secret": "own-cert"}
+
+
+def signed(**options: Any) -> RenderedBuild:
+    """The build of one kernel with signed modules."""
+    rendering = renderer(REPO / "recipes" / "simple-kmod")(
+        repository="registry.example/kmod", **{**SIGNING, **options}
+    )
+    return build_of(rendering, KERNEL, "debian", "12")
+
+
+def test_modules_are_signed_in_a_step_of_their_own_which_no_layer_keeps(kmod: Any) -> None:
+    plain = build_of(kmod(repository="registry.example/kmod"), KERNEL, "debian", "12")
+    made = signed()
+    assert (plain.secrets, made.secrets) == ({}, {"sign-key": "own-key", "sign-cert": "own-cert"})
+    stages = made.containerfile.split("\nFROM ")
+    assert [stage.partition("\n")[0] for stage in stages[1:]] == [
+        "${BASE} AS build",
+        "build AS module-signer",
+        "${BASE}",
+    ]
+    # What is pushed is the last stage.
+    assert "sign-file" not in stages[-1]
+    assert "build-secrets" not in "".join(stages[:2] + stages[3:])
+    assert "Secret other-key" in signed(sign_key_secret="other-key").containerfile
+
+
+def test_images_of_others_are_signed_and_nothing_is_compiled() -> None:
+    made = signed(
+        sign_unsigned_repository="registry.example/bare", sign_image="registry.example/sign:1"
+    )
+    assert made.base == f"registry.example/bare:{KERNEL}"
+    assert "make" not in made.containerfile
+    assert "FROM registry.example/sign:1 AS module-signer" in made.containerfile
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"sign_key_secret": "k"}, "one of the two is not named; set sign_key_secret and"),
+        ({"sign_cert_secret": "c"}, "one of the two is not named; set sign_key_secret and"),
+        (
+            {"sign_unsigned_repository": "r/u"},
+            "set sign_key_secret, sign_cert_secret and sign_image",
+        ),
+        (
+            {**SIGNING, "sign_unsigned_repository": "r/u"},
+            "set sign_key_secret, sign_cert_secret and",
+        ),
+        (
+            {**SIGNING, "build": False},
+            "modules are signed in a build, and build is off; turn it on",
+        ),
+    ],
+)
+def test_half_of_what_signing_needs_is_refused(kmod: Any, options: Any, said: str) -> None:
+    with pytest.raises(InvalidInput, match=said):
+        _ = kmod(repository="registry.example/kmod", **options).objects
+
+
+@pytest.mark.parametrize("end", ["", ".gz"])
+def test_what_signs_opens_and_closes_a_compressed_module(tmp_path: Path, end: str) -> None:
+    """The program is one that shows what it was given; the real one signs in the level kubelet."""
+    module = tmp_path / f"signed/opt/modules/{KERNEL}/card.ko{end}"
+    module.parent.mkdir(parents=True)
+    module.write_bytes(gzip.compress(b"module\n") if end else b"module\n")
+    tool = tmp_path / "usr/local/bin/sign-file"
+    tool.parent.mkdir(parents=True)
+    tool.write_text('#!/bin/sh\necho "signed $1 ${2##*/} ${3##*/} ${4##*/}" >> "$4"\n')
+    tool.chmod(0o755)
+    assert run_signing(tmp_path) == (0, "")
+    found = module.read_bytes()
+    text = (gzip.decompress(found) if end else found).decode()
+    assert text == "module\nsigned sha256 key cert card.ko\n"
+    assert [each.name for each in module.parent.iterdir()] == [module.name]
+
+
+def test_what_signs_says_what_is_missing(tmp_path: Path) -> None:
+    assert run_signing(tmp_path) == (
+        1,
+        "the image that signs has no sign-file, which comes with a kernel's headers\n",
+    )
+    tool = tmp_path / "usr/local/bin/sign-file"
+    tool.parent.mkdir(parents=True)
+    tool.touch()
+    said = f"the image has no /opt/modules/{KERNEL}/*.ko* to sign\n"
+    assert run_signing(tmp_path) == (1, said)
+
+
+def run_signing(folder: Path) -> tuple[int, str]:
+    """Exit code and words of the step that signs, where this folder is the root."""
+    lines = signed().containerfile.partition("AS module-signer\n")[2].splitlines()
+    begin = next(number for number, line in enumerate(lines) if line.startswith("RUN "))
+    end = next(number for number, line in enumerate(lines) if line.startswith("FROM "))
+    script = "\n".join(lines[begin:end]).removeprefix("RUN ")
+    for path in ("/usr/", "/lib/", "/signed/"):
+        script = script.replace(f" {path}", f" {folder}{path}")
+    script = script.replace("file#/signed", f"file#{folder}/signed")
+    ran = subprocess.run(["/bin/sh", "-c", script], capture_output=True, text=True, check=False)
+    return ran.returncode, ran.stdout + ran.stderr

@@ -17,6 +17,7 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.hardware.enablement.plugins.module_utils._errors import InvalidInput
 from ansible_collections.hardware.enablement.tests.unit.recipes.conftest import (
     GROUPS,
     REPO,
@@ -86,6 +87,7 @@ class Node:
             ("/opt/modules/", f"{self.folder}/image/"),
             ("/run/simple-kmod/", f"{self.folder}/run/"),
             ("/host/firmware-search-path", f"{self.folder}/firmware"),
+            ("/host/firmware/", f"{self.folder}/node-firmware/"),
         ):
             script = script.replace(path, here)
         path = f"{self.folder / 'bin'}:{os.environ['PATH']}"
@@ -218,6 +220,25 @@ def test_the_firmware_path_is_set_while_the_driver_runs(node: Node) -> None:
     assert firmware.read_text() == "/opt/firm ware"
     node.stop()
     assert firmware.read_text() == "/before\n"
+
+
+def test_firmware_of_the_image_is_there_before_the_module_is_loaded(node: Node) -> None:
+    (node.folder / "firmware").write_text("/before\n")
+    of_image, of_node = node.folder / "of image", node.folder / "node-firmware"
+    (of_image / "card").mkdir(parents=True)
+    (of_image / "card" / "one.bin").write_text("one\n")
+    of_node.mkdir()
+    node.start(firmware_path="/var/lib/firmware/card", firmware_directory=str(of_image))
+    node.until("loading simple_kmod")
+    assert (of_node / "card" / "one.bin").read_text() == "one\n"
+    node.stop()
+    assert (of_node / "card" / "one.bin").is_file()
+
+
+def test_firmware_needs_a_place_on_the_node() -> None:
+    render = renderer(REPO / "recipes" / "simple-kmod")
+    with pytest.raises(InvalidInput, match="that is empty; set firmware_path"):
+        _ = render(repository="registry.example/kmod", firmware_directory="/opt/firmware").objects
 
 
 def test_it_waits_for_its_kernel_and_unloads_nothing_from_another(node: Node) -> None:

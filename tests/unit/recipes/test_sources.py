@@ -51,6 +51,7 @@ VARIANTS: dict[str, tuple[dict[str, Any], ...]] = {
         {"driver_enabled": True, "driver_repository": "registry.example.com/amdgpu-driver"},
     ),
     "intel-gaudi": ({},),
+    "nvidia-gpu-passthrough": ({},),
     "intel-gpu": ({},),
     "xilinx-fpga": ({"validation_resource": "amd.com/xilinx_u250"},),
 }

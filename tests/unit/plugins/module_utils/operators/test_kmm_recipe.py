@@ -91,7 +91,7 @@ def image(made: Obj, kernel: str) -> str:
 def rendered(files: Obj, template: str, kernel: str) -> str:
     """A text of the recipe for a kernel."""
     values = {"kernel": {"raw": kernel}, "options": {"sign_image": "dtk"}}
-    return Templates(files, "card").render_text(template, "a text", values)
+    return Templates(with_macros(dict(files)), "card").render_text(template, "a text", values)
 
 
 def options_of(**container: Any) -> Obj:
@@ -272,7 +272,8 @@ def test_a_last_stage_with_a_name_keeps_it() -> None:
     build = {"dockerfileConfigMap": {"name": "sample"}}
     files = made_of(module([{"regexp": ".", "build": build, "sign": SIGN}]))
     text = rendered(files, files["build/Containerfile.j2"], EL)
-    assert text.startswith("FROM other AS made\nFROM dtk AS module-signer\nCOPY --from=made /opt")
+    assert text.startswith("FROM other AS made\n# The key is that of Secret k. ")
+    assert "\nFROM dtk AS module-signer\nCOPY --from=made /opt" in text
     assert "\nFROM made\n" in text
 
 

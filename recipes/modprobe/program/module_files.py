@@ -1,0 +1,137 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Keeps this node's files for kernel modules, and takes them away when its pod is deleted.
+
+They count at the node's boot, so they have to outlive a pod that ends with its node: only one that
+is deleted gives them back."""
+
+from __future__ import annotations
+
+import argparse
+import http.client
+import json
+import os
+import signal
+import ssl
+import sys
+import time
+import urllib.parse
+from collections.abc import Mapping
+from pathlib import Path
+from types import FrameType
+
+FOLDERS = ("modprobe.d", "modules-load.d")
+# Less than what a pod has to end.
+_ANSWER_S = 10.0
+
+
+def write(texts: Path, node: Path, name: str) -> None:
+    """Write a file into each folder of the node, in one step; one that is the same is left alone.
+
+    texts: a folder with a file for each folder of the node. Raises OSError."""
+    for folder in FOLDERS:
+        text, file = (texts / folder).read_bytes(), node / folder / name
+        if file.is_file() and file.read_bytes() == text:
+            continue
+        # No program reads what ends so.
+        new = file.with_suffix(".new")
+        new.write_bytes(text)
+        new.chmod(0o644)
+        new.replace(file)
+        say(f"/etc/{folder}/{name} is written; it counts from the node's next boot on")
+
+
+def remove(node: Path, name: str) -> None:
+    """Take the files away. Raises OSError."""
+    for folder in FOLDERS:
+        (node / folder / name).unlink(missing_ok=True)
+    say(f"{name} is taken away again; the node's next boot is without it")
+
+
+def is_deleted(server: str, credentials: Path, pod: Mapping[str, str]) -> bool:
+    """Whether this pod is being deleted, or has been. pod: POD_NAMESPACE, POD_NAME, POD_UID.
+
+    Raises OSError, http.client.HTTPException and ValueError where the API server does not say."""
+    token = (credentials / "token").read_text(encoding="utf-8").strip()
+    trust = ssl.create_default_context(cafile=str(credentials / "ca.crt"))
+    place = urllib.parse.urlsplit(server)
+    connection = http.client.HTTPSConnection(
+        place.hostname or "", place.port, timeout=_ANSWER_S, context=trust
+    )
+    path = f"/api/v1/namespaces/{pod['POD_NAMESPACE']}/pods/{pod['POD_NAME']}"
+    try:
+        connection.request("GET", path, headers={"Authorization": f"Bearer {token}"})
+        answer = connection.getresponse()
+        if answer.status == 404:
+            return True
+        if answer.status != 200:
+            raise OSError(f"{answer.status} {answer.reason} for {path}")
+        found = json.load(answer)
+    finally:
+        connection.close()
+    if not isinstance(found, dict) or "uid" not in found.get("metadata", {}):
+        raise ValueError("the answer is no pod")
+    metadata = found["metadata"]
+    return metadata["uid"] != pod["POD_UID"] or "deletionTimestamp" in metadata
+
+
+def say(text: str) -> None:
+    """A line of the log, at once."""
+    sys.stdout.write(f"{text}\n")
+    sys.stdout.flush()
+
+
+def main(argv: list[str]) -> int:
+    """Write, wait until told to end, and give back what is to be given back."""
+    arguments = _parser().parse_args(argv)
+    signal.signal(signal.SIGTERM, _end)
+    try:
+        write(arguments.texts, arguments.node, arguments.name)
+        arguments.ready.touch()
+    except OSError as error:
+        say(f"the node's files cannot be written: {error}")
+        return 1
+    try:
+        while True:
+            time.sleep(3600)
+    except SystemExit:
+        return _leave(arguments)
+
+
+def _leave(arguments: argparse.Namespace) -> int:
+    try:
+        if is_deleted(arguments.server, arguments.credentials, os.environ):
+            remove(arguments.node, arguments.name)
+        else:
+            say(f"{arguments.name} stays: the pod ends, and nobody has deleted it")
+    except (OSError, http.client.HTTPException, ValueError, KeyError) as error:
+        say(f"{arguments.name} stays: whether the pod is deleted cannot be known: {error}")
+        return 1
+    return 0
+
+
+def _end(_signal: int, _frame: FrameType | None) -> None:
+    sys.exit(0)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(description="Keep a node's files for kernel modules.")
+    parser.add_argument("name", help="of the file in each folder")
+    parser.add_argument("--texts", type=Path, default=Path("/program"))
+    parser.add_argument("--node", type=Path, default=Path("/host"), help="has the node's folders")
+    parser.add_argument("--ready", type=Path, default=Path("/run/module-files/ready"))
+    host, port = (os.environ.get(f"KUBERNETES_SERVICE_{each}", "") for each in ("HOST", "PORT"))
+    host = f"[{host}]" if ":" in host else host
+    parser.add_argument("--server", default=f"https://{host}:{port}")
+    parser.add_argument(
+        "--credentials",
+        type=Path,
+        default=Path("/var/run/secrets/kubernetes.io/serviceaccount"),
+        help="has token and ca.crt",
+    )
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
