@@ -60,7 +60,11 @@ def lay_out(folder: Path) -> None:
     repository: str = yaml.safe_load((REPO / "galaxy.yml").read_text(encoding="utf-8"))[
         "repository"
     ]
-    pictures = [picture.relative_to(REPO) for picture in REPO.glob("docs/pictures/*.svg")]
+    pictures = [
+        picture.relative_to(REPO)
+        for ending in ("svg", "png")
+        for picture in REPO.glob(f"docs/pictures/*.{ending}")
+    ]
     shown = {*pages(), *pictures}
     for page in pages():
         copy = folder / page

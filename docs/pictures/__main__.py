@@ -10,7 +10,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from docs.pictures import gate, node, numa, run, states
+from docs.pictures import gate, node, numa, report, run, states
 
 HERE = Path(__file__).resolve().parent
 RECIPES = HERE.parents[1] / "recipes"
@@ -27,14 +27,20 @@ def main() -> int:
         for path in sorted(RECIPES.glob("*/recipe.yml"))
         if "\nextends:" not in path.read_text(encoding="utf-8")
     }
-    code = 0
-    for name, drawing in drawings.items():
-        file = HERE / f"{name}.svg"
+    files = {f"{name}.svg": drawing for name, drawing in drawings.items()}
+    files[report.PAGE.name] = report.draw()
+    code, is_new = 0, not report.PICTURE.is_file()
+    for name, drawing in files.items():
+        file = HERE / name
+        is_old = not file.is_file() or file.read_text(encoding="utf-8") != str(drawing)
         if not check:
             file.write_text(str(drawing), encoding="utf-8")
-        elif not file.is_file() or file.read_text(encoding="utf-8") != str(drawing):
+            is_new |= is_old and file == report.PAGE
+        elif is_old:
             sys.stderr.write(f"{file.name} is out of date: run python -m docs.pictures\n")
             code = 1
+    if is_new and not check:
+        report.photograph()
     return code
 
 

@@ -71,6 +71,12 @@ options:
     description: Seconds that a node has to boot anew.
     type: int
     default: 1800
+  report:
+    description: Whether the report lists every node or only the problems.
+    type: str
+    choices: [problems, all]
+    default: problems
+    version_added: 0.2.0
   failure_grace:
     description: Seconds that a failure has to last until it counts.
     type: int

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: fleet_report
-short_description: Show how a run over many clusters ended
+short_description: Show how a run over clusters ended, as a table, a page and metrics
 version_added: 0.2.0
 author: hardware.enablement contributors (@hardware-enablement)
 description:
   - Makes one table of clusters and recipes from what the tasks of each cluster have registered. Sends nothing.
+  - The same as a page, as data and as metrics is written to files, where these are named. Nodes and what the record
+    says are known of results that were asked for with C(report=all).
 options:
   clusters:
     description:
@@ -28,6 +30,21 @@ options:
     description: Whether all that is not ready is a problem, as for status, and a cluster where nothing is enabled.
     type: bool
     default: false
+  page:
+    description:
+      - File of HTML to write a page for people to; one with the ending C(.json) beside it has its data. Nothing is
+        fetched by the page, and nothing runs in it.
+    type: path
+    version_added: 0.2.0
+  metrics:
+    description: File to write the metrics of the records to, in OpenMetrics' text format.
+    type: path
+    version_added: 0.2.0
+  show:
+    description: Whether the table is shown.
+    type: bool
+    default: true
+    version_added: 0.2.0
 extends_documentation_fragment:
   - hardware.enablement.common.reads
 attributes:

@@ -176,6 +176,16 @@ PROMTOOL_MODULES = (
     ),
 )
 
+# Only for the test of the record's metrics.
+STATE_METRICS_MODULES = (
+    Module(
+        "kube-state-metrics",
+        "k8s.io/kube-state-metrics/v2",
+        {"kube-state-metrics": "k8s.io/kube-state-metrics/v2"},
+        {},
+    ),
+)
+
 
 @dataclass(frozen=True)
 class Programs:

@@ -1,7 +1,8 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Look at pages of the documentation's site in Chromium, at the width of a phone and of a desk.
+"""Look at pages of the documentation's site in Chromium, at the widths of a phone, a tablet and a desk, and
+at the report page with 23 nodes and with 5,000.
 
 Usage: python -m tests.gates.browser SITE PICTURES. It writes a picture of each page and width, and
 fails where a page is wider than the screen, lacks a picture, links to a file that is not there or
@@ -24,6 +25,8 @@ from urllib.parse import unquote, urlsplit
 
 import websocket
 
+from docs.pictures import report
+
 PAGES = (
     "index.html",
     "docs/admin/how-it-works.html",
@@ -31,8 +34,8 @@ PAGES = (
     "recipes/nvidia-gpu/README.html",
     "reference/special_resource_module.html",
 )
-WIDTHS = (400, 1280)
-# Evaluated in the page once the theme's own scripts are done. What is too wide the
+WIDTHS = (400, 800, 1280)
+# Evaluated in the page once the theme's own scripts are done, where it has any. What is too wide the
 # theme hides instead of scrolling: it cannot be read, unless it is in a box that scrolls.
 LOOK = """(width => {
   const scrolls = e => e && e !== document.body &&
@@ -79,27 +82,35 @@ class Browser:
         result: dict[str, Any] = answer["result"]
         return result
 
-    def look_at(self, page: Path, width: int, picture: Path) -> list[str]:
-        """What a person would complain of; the picture is written."""
+    def show(self, page: Path, width: int, height: int) -> None:
+        """Open a page, and come back when it is there."""
         self._events.clear()
         self.call(
             "Emulation.setDeviceMetricsOverride",
             width=width,
-            height=1000,
+            height=height,
             deviceScaleFactor=1,
             mobile=width < 800,
         )
         self.call("Page.navigate", url=page.as_uri())
         while all(event["method"] != "Page.loadEventFired" for event in self._events):
             self._receive()
+
+    def picture(self) -> bytes:
+        """What is seen, as PNG."""
+        shot = self.call("Page.captureScreenshot", captureBeyondViewport=False)["data"]
+        return base64.b64decode(shot)
+
+    def look_at(self, page: Path, width: int, picture: Path) -> list[str]:
+        """What a person would complain of; the picture is written."""
+        self.show(page, width, 1000)
         seen = self.call(
             "Runtime.evaluate",
-            expression=f"new Promise(done => jQuery(() => done({LOOK}({width}))))",
+            expression=f"new Promise(done => (window.jQuery || (f => f()))(() => done({LOOK}({width}))))",
             awaitPromise=True,
             returnByValue=True,
         )["result"]["value"]
-        shot = self.call("Page.captureScreenshot", captureBeyondViewport=False)["data"]
-        picture.write_bytes(base64.b64decode(shot))
+        picture.write_bytes(self.picture())
         said = [f"is too wide at {element}" for element in seen["wide"]]
         said += [f"lacks the picture {source}" for source in seen["images"]]
         files = {unquote(urlsplit(link).path) for link in seen["links"]}
@@ -142,20 +153,28 @@ def running(program: str) -> Iterator[Browser]:
             process.wait()
 
 
+def program() -> str | None:
+    """Chromium, where this machine has it."""
+    return shutil.which("chromium")
+
+
 def main(site: Path, pictures: Path) -> int:
     """Look at all pages; 1 where something is wrong."""
-    program = shutil.which("chromium")
-    if program is None:
+    found = program()
+    if found is None:
         print("No chromium on this machine: nobody has looked at the site.")
         return 0
     pictures.mkdir(parents=True, exist_ok=True)
     said = []
-    with running(program) as browser:
-        for page, width in itertools.product(PAGES, WIDTHS):
-            picture = pictures / f"{page.removesuffix('.html').replace('/', '-')}-{width}.png"
-            found = browser.look_at(site / page, width, picture)
-            said += [f"{page} at {width} px {sentence}" for sentence in found]
-    print("\n".join([*said, f"Pictures of {len(PAGES)} pages: {pictures}"]))
+    large = pictures / "report-5000.html"
+    large.write_text(report.enlarged(5000), encoding="utf-8")
+    pages = {page.removesuffix(".html").replace("/", "-"): site / page for page in PAGES}
+    pages |= {"report": report.PAGE, "report-5000": large}
+    with running(found) as browser:
+        for (name, page), width in itertools.product(pages.items(), WIDTHS):
+            seen = browser.look_at(page, width, pictures / f"{name}-{width}.png")
+            said += [f"{name} at {width} px {sentence}" for sentence in seen]
+    print("\n".join([*said, f"Pictures of {len(pages)} pages: {pictures}"]))
     return 1 if said else 0
 
 

@@ -7,9 +7,7 @@ restarted."""
 from __future__ import annotations
 
 import json
-import os
 import re
-import shutil
 import signal
 import subprocess
 import time
@@ -22,6 +20,7 @@ import requests
 
 from tests.cluster import Cluster, processes
 from tests.cluster.ports import free_ports
+from tests.cluster.programs import STATE_METRICS_MODULES, ensure_programs
 from tests.cluster.simulation.faults import clear_faults, set_fault
 from tests.integration import sight
 from tests.integration.conftest import grant
@@ -407,9 +406,7 @@ RECORD_METRIC = re.compile(
 def metrics(cluster: Cluster, tmp_path: Path) -> Iterator[Callable[[], Series]]:
     """The series that kube-state-metrics has of records, with what is shipped for it and no other
     right: by name without prefix and by label=value, but for the labels that all have."""
-    program = shutil.which("kube-state-metrics", path=os.environ.get("HE_BIN", ""))
-    if not program:
-        pytest.skip("no folder of HE_BIN has kube-state-metrics")
+    program = ensure_programs(modules=STATE_METRICS_MODULES)["kube-state-metrics"]
     cluster.kubectl("apply", "-f", str(REPO / "manifests" / "kube-state-metrics-rbac.yaml"))
     grant(cluster, "metrics", "hardware-enablement-metrics")
     port, telemetry_port = free_ports(2)
@@ -425,13 +422,9 @@ def metrics(cluster: Cluster, tmp_path: Path) -> Iterator[Callable[[], Series]]:
 
     def read() -> Series:
         try:
-            text = requests.get(f"http://127.0.0.1:{port}/metrics", timeout=5).text
+            return _series(requests.get(f"http://127.0.0.1:{port}/metrics", timeout=5).text)
         except requests.ConnectionError:
             return {}
-        return {
-            (name, _own_labels(labels)): float(value)
-            for name, labels, value in RECORD_METRIC.findall(text)
-        }
 
     with (tmp_path / "kube-state-metrics.log").open("w") as log:
         command = [program, *(f"--{name}={value}" for name, value in arguments.items())]
@@ -443,19 +436,26 @@ def metrics(cluster: Cluster, tmp_path: Path) -> Iterator[Callable[[], Series]]:
         server.wait(timeout=30)
 
 
+def _series(text: str) -> Series:
+    return {
+        (name, _own_labels(labels)): float(value)
+        for name, labels, value in RECORD_METRIC.findall(text)
+    }
+
+
 def _own_labels(text: str) -> frozenset[str]:
     labels = dict(re.findall(r'(\w+)="([^"]*)"', text))
     assert labels.pop("name") == "nvidia-gpu"
     return frozenset(
         f"{name}={value}"
         for name, value in labels.items()
-        if not name.startswith("customresource_")
+        if name != "cluster" and not name.startswith("customresource_")
     )
 
 
 @pytest.mark.usefixtures("enabled")
 def test_the_record_is_metrics_of_kube_state_metrics(
-    cluster: Cluster, runner: Runner, metrics: Callable[[], Series]
+    cluster: Cluster, runner: Runner, metrics: Callable[[], Series], tmp_path: Path
 ) -> None:
     none: frozenset[str] = frozenset()
     cluster.kubectl("delete", "configmap", "-n", sight.NAMESPACE, "nvidia-gpu-dashboard")
@@ -468,6 +468,9 @@ def test_the_record_is_metrics_of_kube_state_metrics(
         instead=metrics,
     )
     found = metrics()
+    file = tmp_path / "record.prom"
+    runner.play("status", hardware_enablement_metrics_file=str(file)).check()
+    assert _series(file.read_text()) == found
     assert found["drifted_objects", none] == 1
     assert found["last_run_timestamp_seconds", none] == sight.seconds(record["lastChecked"])
     assert found["nodes", none] == found["nodes_ready", none] == len(GPU_NODES)

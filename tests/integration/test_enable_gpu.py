@@ -179,14 +179,25 @@ def test_check_and_diff_on_a_converged_cluster_show_nothing(runner: Runner) -> N
 
 @pytest.mark.usefixtures("enabled")
 def test_status_is_ready(cluster: Cluster, runner: Runner, tmp_path: Path) -> None:
-    file = tmp_path / "status.json"
+    file, page, metrics = (tmp_path / name for name in ("status.json", "page.html", "record.prom"))
     mark = cluster.mark()
-    played = runner.play("status", hardware_enablement_status_file=str(file)).check()
+    played = runner.play(
+        "status",
+        hardware_enablement_status_file=str(file),
+        hardware_enablement_report=str(page),
+        hardware_enablement_metrics_file=str(metrics),
+    ).check()
     # What is well takes two lines.
     assert "[localhost] nvidia-gpu: ready, 3/3 nodes, 2 kernels\n[localhost]   ready: driver" in (
         played.output
     )
     assert json.loads(file.read_text())["nvidia-gpu"]["phase"] == "ready"
+    assert "nvidia-gpu <span" in page.read_text()
+    (resource,) = json.loads(page.with_suffix(".json").read_text())["clusters"][0]["resources"]
+    assert {node["phase"] for node in resource["nodes"].values()} == {"ready"}
+    assert len({node["group"] for node in resource["nodes"].values()}) == 2
+    assert resource["last_run"] == sight.record(cluster)["lastChecked"]
+    assert '_nodes_ready{cluster="localhost",name="nvidia-gpu"} 3\n' in metrics.read_text()
     assert runner.writes(mark) == []
 
 

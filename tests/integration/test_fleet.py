@@ -156,8 +156,15 @@ def other_strategies_serve_all_and_end_with_one_table(
     assert played.output.count("CLUSTER ") == 1
     ready = dict.fromkeys(NODES, ("two-states", "ready"))
     assert rows(file) == {**ready, "fleet-south": ("two-states", "error")}
-    status = fleet.play("status", "-i", str(inventory), **how, **fleet_file)
+    page = tmp_path / "fleet.html"
+    status = fleet.play(
+        "status", "-i", str(inventory), **how, **fleet_file, hardware_enablement_report=str(page)
+    )
     assert status.code != 0
+    data = json.loads(page.with_suffix(".json").read_text())
+    seen = {each["name"]: [row["phase"] for row in each["resources"]] for each in data["clusters"]}
+    assert seen == {**{name: ["ready"] for name in NODES}, "fleet-south": []}
+    assert "cannot be reached" in data["clusters"][-1]["error"]
     assert rows(file) == {**ready, "fleet-south": ("two-states", "error")}
 
 

@@ -187,6 +187,7 @@ EXCHANGE: Spec = {
     "failure_grace": PROVING["failure_grace"],
     "timeout": PROVING["timeout"],
     "require_ready": PROVING["require_ready"],
+    "report": PROVING["report"],
     "controller_taints": PROVING["controller_taints"],
 }
 
@@ -423,6 +424,9 @@ FLEET_REPORT: Spec = {
     "clusters": {"type": "dict", "required": True},
     "recipe": {"type": "str", "default": ""},
     "require_ready": {"type": "bool", "default": False},
+    "page": {"type": "path"},
+    "metrics": {"type": "path"},
+    "show": {"type": "bool", "default": True},
 }
 
 RMD_CERTIFICATES: Spec = {

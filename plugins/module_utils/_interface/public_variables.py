@@ -98,6 +98,8 @@ VARIABLES: Mapping[str, Mapping[str, Any]] = {
     "node": arguments.STATE_VALIDATE["node"],
     "status_file": _TEXT,
     "fleet_file": _TEXT,
+    "report": arguments.FLEET_REPORT["page"],
+    "metrics_file": arguments.FLEET_REPORT["metrics"],
     "strategy": _TEXT,
     # A number, a percentage, or a list of these, as Ansible's serial.
     "serial": {"type": "raw"},

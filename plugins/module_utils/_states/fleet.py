@@ -1,18 +1,25 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The core of fleet_report: how a run over many clusters ended, as a table of clusters and recipes."""
+"""The core of fleet_report: how a run over clusters ended, as a table of clusters and recipes, as a page
+with its data, and as a file of metrics."""
 
 from __future__ import annotations
 
+import json
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
+from typing import Any, Optional
 
+from .._errors import InvalidInput
 from .._json import Obj, part
 from .._runs.context import RunContext
 from .._runs.task import Task
+from .._times import timestamp
+from .page import page, page_data
+from .record import openmetrics
 from .validation.table import aligned
 
 _HEAD = ("CLUSTER", "RECIPE", "PHASE", "NODES", "MESSAGE")
@@ -22,16 +29,19 @@ _NONE = "-"
 @dataclass(frozen=True)
 class FleetReportRequest:
     """clusters: host -> what its tasks have registered, in order. require_ready: whether all has to
-    be ready."""
+    be ready. page, metrics: files to write. show: whether a person is shown the table."""
 
     clusters: Mapping[str, Sequence[Mapping[str, Any]]]
     recipe: str = ""
     require_ready: bool = False
+    page: Optional[str] = None
+    metrics: Optional[str] = None
+    show: bool = True
 
 
 def run(request: FleetReportRequest, context: RunContext) -> Obj:
     """Rows and a table from the registered results of each cluster's tasks, and what is not as it
-    should be."""
+    should be. Raises InvalidInput where a file cannot be written."""
     recipe = request.recipe or _NONE
     rows = [
         row
@@ -49,14 +59,64 @@ def run(request: FleetReportRequest, context: RunContext) -> Obj:
         if row["failed"]:
             messages[row["cluster"]].append(row["message"])
     table = aligned([_HEAD, *(_cells(row) for row in rows)])
-    for line in table:
+    for line in table if request.show else ():
         context.notice(line)
+    _write_files(request, recipe, timestamp(context.clock()))
     return {
         "changed": False,
         "rows": rows,
         "table": table,
         "problems": {cluster: "; ".join(texts) for cluster, texts in messages.items()},
     }
+
+
+def _write_files(request: FleetReportRequest, recipe: str, now: str) -> None:
+    """The page, its data beside it, and the metrics, where they are asked for."""
+    reports = {
+        cluster: [each for result in results for each in _reports(recipe, result)]
+        for cluster, results in request.clusters.items()
+    }
+    if request.page:
+        beside = Path(request.page).with_suffix(".json")
+        if beside == Path(request.page):
+            raise InvalidInput(
+                "The report cannot be written",
+                where=request.page,
+                why="its data would overwrite it, since they have the ending .json",
+                todo="give it another ending, such as .html",
+            )
+        data = page_data.page_data(
+            [
+                page_data.cluster_data(cluster, results, reports[cluster])
+                for cluster, results in request.clusters.items()
+            ],
+            now,
+        )
+        _write(request.page, page.render(data))
+        _write(str(beside), json.dumps(data, indent=1, ensure_ascii=False) + "\n")
+    if request.metrics:
+        records = [
+            (cluster, report["record"])
+            for cluster, entries in reports.items()
+            for _name, report in dict(entries).items()
+            if report.get("record")
+        ]
+        _write(request.metrics, openmetrics.to_text(records))
+
+
+def _write(path: str, text: str) -> None:
+    """Write a file at once: who reads it meanwhile, such as a collector of metrics, sees no half of it."""
+    partial = Path(f"{path}.part")
+    try:
+        partial.write_text(text, encoding="utf-8")
+        partial.replace(path)
+    except OSError as error:
+        raise InvalidInput(
+            "The report cannot be written",
+            where=path,
+            why=error.strerror or str(error),
+            todo="name a file in a folder that is there",
+        ) from None
 
 
 def rows_of(
@@ -75,7 +135,7 @@ def rows_of(
     """
     rows = []
     for result in results:
-        reports = list(_reports(recipe, result))
+        reports = [*_reports(recipe, result), *_checks(result)]
         for name, report in reports:
             failed = not report["ready"] if require_ready else not (check or report["acceptable"])
             rows.append(_row(cluster, name, report, failed=failed))
@@ -101,6 +161,23 @@ def _reports(recipe: str, result: Mapping[str, Any]) -> Iterator[tuple[str, Mapp
     for entry in result.get("results") or ():
         if "phase" in entry:
             yield str(entry["item"]["name"]), entry
+
+
+def _checks(result: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """What checks of NUMA-aware scheduling have found, where none of it is a failure."""
+    if "findings" in result and not result.get("failed"):
+        nodes, wrong = len(result["nodes"]), {each["node"] for each in result["findings"]}
+        yield (
+            "numa",
+            {
+                "phase": "ready",
+                "ready": True,
+                "acceptable": True,
+                "nodes_total": nodes,
+                "nodes_ready": nodes - len(wrong - {""}),
+                "message": result["table"][0],
+            },
+        )
 
 
 def _row(cluster: str, recipe: str, report: Mapping[str, Any], *, failed: bool) -> Obj:

@@ -65,7 +65,7 @@ def _as_they_are_now(
     """The plans with rows for the groups of the nodes that are there now, and these groups."""
     discovery, grouping = desired.discovery, desired.discovery.grouping
     if discovery.group_of == loop.snapshot.groups:
-        return list(plans), discovery.groups
+        return list(plans), discovery.node_groups
     finest = grouping.groups(loop.snapshot.nodes.values())
     per = {plan.name: desired.recipe.states[plan.name].per or ("kernel",) for plan in plans}
     return [replace(plan, rows=grouping.coarse(finest, per[plan.name])) for plan in plans], finest

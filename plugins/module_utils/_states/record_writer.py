@@ -60,6 +60,24 @@ def write_report(
     return result
 
 
+def seen_as_record(
+    live: Obj | None, prepared: Prepared, report: Mapping[str, Any], context: RunContext
+) -> Obj:
+    """The record as it would say what was found, for who reads it besides; nothing is written. When a
+    run last looked, and what one has put back, stays as it is. Empty where there is no record."""
+    if live is None:
+        return {}
+    put_back = [row for row in report["drift"] if row["put_back"]]
+    status = _status_of(live, prepared, {**report, "drift": put_back}, context)
+    checked = part(live, "status").get(_LAST_CHECK) or ""
+    metadata = {key: live["metadata"].get(key) for key in ("name", "creationTimestamp")}
+    return {
+        "metadata": metadata,
+        "spec": part(live, "spec"),
+        "status": {**status, _LAST_CHECK: checked},
+    }
+
+
 def _write_spec(client: Client, prepared: Prepared, live: Obj | None) -> Obj:
     """What was asked for, where the record does not say it yet."""
     record_store.ensure_definition(client)

@@ -138,6 +138,8 @@ def prove(
     )
     if request.record:
         result = ending.record(result)
+    if request.report == "all":
+        result["record"] = ending.seen_as_record(report)
     _show(report["table"] if request.show else (), context)
     return result
 

@@ -22,7 +22,7 @@ from .desired import Desired
 from .drift import find_drift
 from .on_nodes.leftovers import clear_marks
 from .record import record_store
-from .record_writer import write_report
+from .record_writer import seen_as_record, write_report
 from .validation.loop import Loop
 from .validation.phases import Phase
 
@@ -75,6 +75,14 @@ class WalkEnding:
         if "diff" in written:
             result["diff"] += written["diff"]
         return result
+
+    def seen_as_record(self, report: Obj) -> Obj:
+        """The record as it would say what was found; empty where there is none."""
+        return self._insist(partial(self._read_as_record, report)) or {}
+
+    def _read_as_record(self, report: Obj) -> Obj:
+        live = record_store.read(self._client, self._desired.recipe.name)
+        return seen_as_record(live, self._desired.prepared, report, self._context)
 
     def _insist(self, step: Callable[[], T]) -> T | None:
         """Once there is no API server any more, nothing else is tried."""

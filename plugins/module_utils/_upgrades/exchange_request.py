@@ -37,12 +37,13 @@ class RebootRequest(ParameterGroup):
 @dataclass(frozen=True)
 class ExchangeProofRequest(ParameterGroup):
     """How states are proven while nodes are on their way; times in seconds. require_ready: whether
-    the task fails where a node is not where it should be in the end. controller_taints: as of
+    the task fails where a node is not where it should be in the end. report, controller_taints: as of
     ProofRequest."""
 
     failure_grace: float = 30
     timeout: Optional[float] = None
     require_ready: bool = True
+    report: Literal["problems", "all"] = "problems"
     controller_taints: tuple[ControllerTaintRequest, ...] = ()
 
     def to_walk(self, *, wait: bool) -> ProofRequest:
@@ -52,6 +53,7 @@ class ExchangeProofRequest(ParameterGroup):
             failure_grace=self.failure_grace,
             timeout=self.timeout,
             require_ready=False,
+            report=self.report,
             record=True,
             controller_taints=self.controller_taints,
         )

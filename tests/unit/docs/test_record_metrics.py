@@ -14,10 +14,16 @@ import pytest
 import yaml
 
 from ansible_collections.hardware.enablement.plugins.module_utils._states.record import crd
+from ansible_collections.hardware.enablement.plugins.module_utils._states.record.record_metrics import (
+    COMMON,
+    METRICS,
+    PREFIX,
+    Metric,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils._states.validation.phases import (
     Phase,
 )
-from docs.reference.metrics import COMMON, METRICS, PREFIX, Metric, configuration, role
+from docs.reference.metrics import configuration, role
 
 MANIFESTS = Path(__file__).parents[3] / "manifests"
 Obj = dict[str, Any]

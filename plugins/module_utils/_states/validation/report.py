@@ -31,8 +31,9 @@ def summarize(
     """The result of state_validate: phase, one sentence, a row per state, the causes and the
     problems, worst first.
 
-    results may hold more states than plans: what these require. all_nodes adds the phase of each
-    state on each node, which is left out otherwise since it grows with the cluster. left: the nodes
+    results may hold more states than plans: what these require. all_nodes adds each node (its group,
+    phase, since when, and the phase of each state on it), which is left out otherwise since it grows
+    with the cluster, and the graph: state -> those that it requires. left: the nodes
     that left during the run, which count nowhere; nor do those that are leaving, unless all are.
     """
     names = {plan.name for plan in plans}
@@ -65,8 +66,19 @@ def summarize(
     }
     report["message"] = _sentence(report)
     if all_nodes:
-        report["nodes"] = _node_rows(phases, plans, every)
+        report["nodes"] = _node_rows(phases, plans, every, _titles(groups, node_groups))
+        report["graph"] = _graph(plans)
     return report
+
+
+def _titles(groups: Sequence[NodeGroup], node_groups: Mapping[str, str]) -> dict[str, str]:
+    """Node -> its group's title."""
+    titles = {group.id: title for group, title in _titled(groups)}
+    return {node: titles.get(group, "") for node, group in node_groups.items()}
+
+
+def _graph(plans: Sequence[StatePlan]) -> dict[str, list[str]]:
+    return {plan.name: list(plan.requires) for plan in plans}
 
 
 def _in_phase(phases: Mapping[str, Phase], wanted: Phase) -> list[str]:
@@ -100,18 +112,29 @@ def _unwanted(results: Results) -> list[dict[str, Any]]:
 
 
 def _node_rows(
-    phases: Mapping[str, Phase], plans: Sequence[StatePlan], results: Results
+    phases: Mapping[str, Phase],
+    plans: Sequence[StatePlan],
+    results: Results,
+    groups: Mapping[str, str],
 ) -> dict[str, dict[str, Any]]:
-    """Each node's phase, and that of each state on it."""
-    return {node: _node_row(node, phase, plans, results) for node, phase in phases.items()}
+    """Each node's phase, and that of each state on it. groups: node -> its group's title."""
+    return {
+        node: {"group": groups.get(node, ""), **_node_row(node, phase, plans, results)}
+        for node, phase in phases.items()
+    }
 
 
 def _node_row(
     node: str, phase: Phase, plans: Sequence[StatePlan], results: Results
 ) -> dict[str, Any]:
-    found = {plan.name: results.get((node, plan.name)) for plan in plans}
-    states = {state: result.phase.value for state, result in found.items() if result}
-    return {"phase": phase.value, "states": states}
+    """since: when the last of its states has come into the node's phase; "" where that is not known."""
+    found = [result for plan in plans if (result := results.get((node, plan.name)))]
+    since = max((result.since for result in found if result.phase is phase), default=0.0)
+    return {
+        "phase": phase.value,
+        "since": timestamp(since) if since else "",
+        "states": {result.state: result.phase.value for result in found},
+    }
 
 
 def _phases(results: Results, nodes: Sequence[str]) -> dict[str, Phase]:

@@ -173,7 +173,9 @@ def test_a_failure_names_node_state_why_and_what_to_do() -> None:
     )
     assert [problem["state"] for problem in found["problems"]] == ["driver"]
     assert found["nodes"]["n2"] == {
+        "group": "6.1",
         "phase": "failed",
+        "since": "2027-01-15T07:56:00Z",
         "states": {"driver": "failed", "plugin": "blocked"},
     }
 
