@@ -176,7 +176,11 @@ def test_the_default_group_has_other_ways_than_workloads() -> None:
     there = [running(), running("x", "5", cos_name="COS3", id="2")]
     told = "it shares ways of cache 0 with the default group (give it others)"
     # Of the second cache it has all ways, and no CPU that could use them.
-    assert disturbing(report(**groups, **{"": group("0,3")}), there) == {"1": told}
+    found = report(**{**groups, "": group("0,3"), "COS1": group("7", "1", "1")})
+    assert disturbing({**found, "declared": {}}, there) == {"1": told}
+    assert disturbing({**found, "pools": {"os_cpus": "0"}}, there) == {"1": told}
+    # Nor does RMD v0.2 set its ways where the operating system has no CPU.
+    assert disturbing({**found, "pools": {"os_cpus": "4"}}, there) == {"2": told.replace("cache 0", "cache 1")}
 
 
 @pytest.mark.parametrize(

@@ -24,6 +24,7 @@ from .report_fields import (
     cores_in,
     groups_of,
     masks_of,
+    reserved_of,
 )
 
 # L3 cache -> its CPUs.
@@ -150,8 +151,9 @@ def _shared_with_others(
     placed: Sequence[RunningWorkload], report: Report, caches: Caches
 ) -> Iterator[tuple[RunningWorkload, str]]:
     """Each workload whose ways a group has that is no workload's, by whoever made it. Without CPUs it
-    counts as well, since any task may be put into it; but tasks of the default group go by CPUs."""
-    groups = groups_of(report)
+    counts as well, since any task may be put into it; but tasks of the default group go by CPUs.
+    RMD v0.2 leaves the default group all ways of sockets without CPUs of the operating system."""
+    groups, is_rmds = groups_of(report), report.get("declared") is None
     theirs = groups.keys() - {entry.cos_name for entry in placed}
     for entry in placed:
         if _pool(entry) not in (GUARANTEED, BESTEFFORT):
@@ -159,8 +161,10 @@ def _shared_with_others(
         mine = masks_of(groups.get(entry.cos_name) or {})
         for name in sorted(theirs):
             cores, masks = cores_in(groups[name]), masks_of(groups[name])
-            if report.get("declared") is None and _is_rmds_own(name, cores):
+            if is_rmds and _is_rmds_own(name, cores):
                 continue
+            if is_rmds and not name:
+                cores = tuple(reserved_of(report))
             for cache_id in sorted(_owned(entry, caches)):
                 is_used = name or not set(caches[cache_id]).isdisjoint(cores)
                 if is_used and mine.get(cache_id, 0) & masks.get(cache_id, 0):
