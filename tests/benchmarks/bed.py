@@ -50,9 +50,16 @@ class Bed:
             "PYTHONDONTWRITEBYTECODE": "",
         }
 
-    def measure(self, command: Sequence[str]) -> Sample:
+    def measure(self, command: Sequence[str], *, may_fail: bool = False) -> Sample:
         """Run a contender once."""
-        return measure(command, self.environment(), REPO, cluster=self.cluster, user=USER)
+        return measure(
+            command,
+            self.environment(),
+            REPO,
+            cluster=self.cluster,
+            user=USER,
+            may_fail=may_fail,
+        )
 
     def other_interpreter(self) -> Path:
         """The same Python under another path, which makes the action plugins send the module."""

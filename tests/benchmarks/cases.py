@@ -9,7 +9,7 @@ import itertools
 import os
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,6 +21,7 @@ from tests.benchmarks.rendering import Manifests, render, ungated, write
 from tests.benchmarks.tables import Table, seconds
 from tests.cluster import Cluster
 from tests.integration.plays import REPO, Played
+from tests.integration.rmd import resctrl_bed
 from tests.integration.rmd.workload_bed import make_bed
 from tests.scenes.fleet import add_fleet
 from tests.scenes.numa_fleet import publish_topologies
@@ -41,6 +42,12 @@ _COMPARED = (
     "of these writes",
     "peak MiB",
 )
+# As the recipe has it.
+_LOOK_S = 5.0
+_MOST_RUNS = 10
+# A cluster, its nodes, and what their daemons were asked for since the last time.
+_CacheBed = tuple[Bed, Sequence[str], Callable[[], list[str]]]
+_CacheNodes = Callable[[int], AbstractContextManager[_CacheBed]]
 _COMPARED_NOTE = (
     "Seconds are medians with the minimum beside them. CPU s is user and system time of all processes of "
     "a run, which other load on the machine disturbs less. Requests are counted in the API server's audit log; writes "
@@ -175,11 +182,12 @@ def scale(effort: Effort) -> Table:
 
 
 def rmd(effort: Effort) -> Table:
-    """rmd_workload by number of nodes."""
+    """rmd_workload by back end and number of nodes."""
     columns = (
-        "nodes",
+        "back end, nodes",
         "first run s",
-        "requests to RMD",
+        "runs until in force",
+        "their requests to RMD",
         "to the API server",
         "second run s",
         "(min)",
@@ -189,42 +197,82 @@ def rmd(effort: Effort) -> Table:
         "of these writes",
         "peak MiB",
     )
-    rows = []
-    for size in (1, 10, 100):
-        with (
-            _bed(size) as bed,
-            make_bed(bed.cluster, bed.runner, bed.folder, _names(size)) as daemons,
-        ):
-            command = contenders.cache(bed, daemons.nodes).command
-            first = bed.measure(command)
-            asked = sum(len(entries) for entries in daemons.fleet.requests().values())
-            mark = daemons.fleet.mark()
-            again = Series([_unchanged(bed.measure(command)) for _round in range(effort.rounds)])
-            looks = [
-                seen.method for entries in daemons.fleet.requests(mark).values() for seen in entries
-            ]
-        if set(looks) != {"GET"}:
-            raise RunError(f"a run that should only look did more: {sorted(set(looks))}")
-        rows.append(
-            [
-                str(size),
-                seconds(first.seconds),
-                str(asked),
-                str(first.requests.total),
-                seconds(again.median),
-                seconds(again.minimum),
-                seconds(again.cpu),
-                str(len(looks) // effort.rounds),
-                str(again.requests.total),
-                str(again.requests.writes),
-                f"{again.memory:.0f}",
-            ]
-        )
+    beds = {"resctrl": _agents, "rmd": _daemons}
+    rows = [
+        [f"{back_end}, {size}", *_cache_row(effort, opened, size)]
+        for back_end, opened in beds.items()
+        for size in (1, 10, 100)
+    ]
     note = (
-        "One task, TLS with client certificates. The first run was made once at each size, the second run "
-        f"{effort.rounds} times (median). All servers are in one Python process on the same machine."
+        "One task; with RMD, TLS with client certificates. The first run was made once at each size, the second run "
+        f"{effort.rounds} times (median). With resctrl the node's agent divides the cache, and is told by the API "
+        "server. All servers of RMD are in one Python process on the same machine, each agent is one of its own, "
+        f"which looks each {_LOOK_S:.0f} s. The servers of RMD are simulated, v0.3, and divide the wrong socket of a third of "
+        "all workloads; a run posts them again, ends with an error where that did not help after three times, and was made again then "
+        "(on_partial_failure: keep)."
     )
     return Table("rmd_workload: 4 workloads on each node", columns, rows, [note])
+
+
+def _cache_row(effort: Effort, opened: _CacheNodes, size: int) -> list[str]:
+    with opened(size) as (bed, nodes, asked):
+        command = contenders.cache(bed, nodes).command
+        first = _until_in_force(bed, command)
+        posted = asked()
+        again = Series([_unchanged(bed.measure(command)) for _round in range(effort.rounds)])
+        looks = asked()
+    if set(looks) - {"GET"}:
+        raise RunError(f"a run that should only look did more: {sorted(set(looks))}")
+    return [
+        seconds(first[0].seconds),
+        str(len(first)),
+        str(len(posted)),
+        str(sum(run.requests.total for run in first)),
+        seconds(again.median),
+        seconds(again.minimum),
+        seconds(again.cpu),
+        str(len(looks) // effort.rounds),
+        str(again.requests.total),
+        str(again.requests.writes),
+        f"{again.memory:.0f}",
+    ]
+
+
+def _until_in_force(bed: Bed, command: Sequence[str]) -> list[Sample]:
+    """All runs, of which the last one ended well."""
+    runs: list[Sample] = []
+    while not runs or not runs[-1].is_good:
+        runs.append(bed.measure(command, may_fail=len(runs) < _MOST_RUNS))
+    return runs
+
+
+@contextmanager
+def _daemons(size: int) -> Iterator[_CacheBed]:
+    """Nodes with RMD's daemons."""
+    with (
+        _bed(size) as bed,
+        make_bed(bed.cluster, bed.runner, bed.folder, _names(size)) as daemons,
+    ):
+        mark: dict[str, int] = {}
+
+        def asked() -> list[str]:
+            found = daemons.fleet.requests(mark)
+            mark.update(daemons.fleet.mark())
+            return [seen.method for entries in found.values() for seen in entries]
+
+        yield bed, daemons.nodes, asked
+
+
+@contextmanager
+def _agents(size: int) -> Iterator[_CacheBed]:
+    """Nodes whose agents divide the cache; nobody is asked but the API server."""
+    with (
+        _bed(0) as bed,
+        resctrl_bed.make_bed(
+            bed.cluster, bed.runner, bed.folder, size, interval=_LOOK_S
+        ) as divided,
+    ):
+        yield bed, list(divided.agents), list
 
 
 def numa(effort: Effort) -> Table:

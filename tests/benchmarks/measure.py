@@ -60,6 +60,7 @@ class Sample:
     memory_mib: float
     requests: Requests
     output: str = field(repr=False)
+    is_good: bool = True
 
 
 @dataclass(frozen=True)
@@ -105,8 +106,9 @@ def measure(
     *,
     cluster: Cluster,
     user: str,
+    may_fail: bool = False,
 ) -> Sample:
-    """Run a command to its end; RunError with its output if it fails."""
+    """Run a command to its end; RunError with its output if it fails, unless it may."""
     mark = cluster.mark()
     with tempfile.TemporaryFile("w+") as output:
         began = time.monotonic()
@@ -126,10 +128,15 @@ def measure(
         peak = memory.stop()
         output.seek(0)
         text = output.read()
-    if process.returncode != 0:
+    if process.returncode != 0 and not may_fail:
         raise RunError(f"{' '.join(command)} ended with {process.returncode}:\n{text}")
     return Sample(
-        seconds, usage.ru_utime + usage.ru_stime, peak, requests_of(cluster, user, mark), text
+        seconds,
+        usage.ru_utime + usage.ru_stime,
+        peak,
+        requests_of(cluster, user, mark),
+        text,
+        process.returncode == 0,
     )
 
 

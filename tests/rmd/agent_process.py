@@ -32,7 +32,7 @@ _ATTEMPTS, _PAUSE_S = 50, 0.02
 @dataclass
 class AgentProcess:
     """A node's files below folder, and the agent that reads and writes them. log: what it says goes
-    there. api, credentials, settings: as the pod has them."""
+    there. api, credentials, settings: as the pod has them. interval: seconds between two looks."""
 
     node: str
     folder: Path
@@ -41,6 +41,7 @@ class AgentProcess:
     credentials: Path
     settings: Path
     machine: Machine = field(default_factory=Machine)
+    interval: float = INTERVAL_S
     _process: subprocess.Popen[bytes] | None = None
 
     def __post_init__(self) -> None:
@@ -83,7 +84,7 @@ class AgentProcess:
         """Start it. api: another address of the API server. writes: with the back end resctrl."""
         places = ("sys", "resctrl", "cgroup", "kubelet", "state")
         words = [f"--{name}={self.folder / name}" for name in places]
-        words += [f"--node={self.node}", f"--api={api or self.api}", f"--interval={INTERVAL_S}"]
+        words += [f"--node={self.node}", f"--api={api or self.api}", f"--interval={self.interval}"]
         words += [f"--settings={self.settings}", f"--credentials={self.credentials}"]
         words += ["--write"] if writes else []
         self.log.parent.mkdir(exist_ok=True)

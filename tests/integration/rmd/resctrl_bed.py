@@ -20,7 +20,7 @@ from tests.integration.plays import REPO, Played, Runner
 from tests.integration.rmd.bed import LOG_FILE, NAMESPACE
 from tests.integration.rmd.user_objects import Obj, UserObjects
 from tests.integration.waiting import wait_until
-from tests.rmd.agent_process import AgentProcess
+from tests.rmd.agent_process import INTERVAL_S, AgentProcess
 
 AGENT = "intel-rmd-agent"
 LABEL = "feature.node.kubernetes.io/cpu-rdt.RDTL3CA=true"
@@ -35,10 +35,8 @@ class ResctrlBed(UserObjects):
     agents: dict[str, AgentProcess]
 
     def play(self, *arguments: str) -> Played:
-        """The playbook rmd, with this back end."""
-        return self.runner.play(
-            "rmd", *arguments, hardware_enablement_options={"backend": "resctrl"}
-        )
+        """The playbook rmd, with the back end that is the default."""
+        return self.runner.play("rmd", *arguments)
 
     @contextmanager
     def change_over(self, backend: str) -> Iterator[None]:
@@ -89,8 +87,11 @@ class ResctrlBed(UserObjects):
 
 
 @contextmanager
-def make_bed(cluster: Cluster, runner: Runner, folder: Path, nodes: int) -> Iterator[ResctrlBed]:
-    """Nodes worker-node-1 and so on, deployed by the role; comes back when all agents run."""
+def make_bed(
+    cluster: Cluster, runner: Runner, folder: Path, nodes: int, interval: float = INTERVAL_S
+) -> Iterator[ResctrlBed]:
+    """Nodes worker-node-1 and so on, deployed by the role; comes back when all agents run, which
+    look again after interval seconds."""
     names = cluster.add_nodes(nodes, profile="cpu-only", prefix="worker-node")
     bed = ResctrlBed(cluster, runner, {})
     cluster.kubectl("apply", "-f", str(REPO / "manifests" / "rmd-crds.yaml"))
@@ -105,7 +106,7 @@ def make_bed(cluster: Cluster, runner: Runner, folder: Path, nodes: int) -> Iter
     patch = {"spec": {"template": {"metadata": {"annotations": annotations}}}}
     cluster.kubectl("patch", "daemonset", AGENT, "-n", NAMESPACE, "-p", json.dumps(patch))
     cluster.kubectl("rollout", "status", f"daemonset/{AGENT}", "-n", NAMESPACE, "--timeout=120s")
-    bed.agents.update(_agents(bed, folder, names))
+    bed.agents.update(_agents(bed, folder, names, interval))
     try:
         for agent in bed.agents.values():
             agent.start()
@@ -115,7 +116,9 @@ def make_bed(cluster: Cluster, runner: Runner, folder: Path, nodes: int) -> Iter
             agent.stop()
 
 
-def _agents(bed: ResctrlBed, folder: Path, names: Sequence[str]) -> dict[str, AgentProcess]:
+def _agents(
+    bed: ResctrlBed, folder: Path, names: Sequence[str], interval: float
+) -> dict[str, AgentProcess]:
     """Processes with what their pods have: settings, token, CA and namespace."""
     credentials, settings = folder / "credentials", folder / "settings.json"
     credentials.mkdir()
@@ -133,6 +136,7 @@ def _agents(bed: ResctrlBed, folder: Path, names: Sequence[str]) -> dict[str, Ag
             server["server"],
             credentials,
             settings,
+            interval=interval,
         )
         for name in names
     }

@@ -161,6 +161,25 @@ def nonsense_is_told_and_holds_up_nothing(bed: ResctrlBed, reconcile: Module) ->
     bed.cluster.kubectl(*words, json.dumps({"spec": {"workloads": dict.fromkeys(odd)}}))
 
 
+def a_group_of_somebody_else_is_named(bed: ResctrlBed, reconcile: Module) -> None:
+    """As mkdir makes it: with all ways, and with no CPU that anybody would be refused for."""
+    agent = bed.agents[ONE]
+
+    def is_there() -> bool:
+        return "somebody" in agent.said()["resctrl"]["groups"]
+
+    agent.tree.make("somebody")
+    wait_until(is_there, "the agent's word", seconds=30)
+    assert "shares ways of cache 0 with group somebody" in reconcile.failed()
+    status = bed.get("rmdnodestate", f"rmd-node-state-{ONE}")["status"]
+    assert status["groups"]["somebody"] == {"CPUs": "", "L3": "0=7ff;1=7ff", "MB": "0=100;1=100"}
+    assert in_force(bed) == {}
+    agent.tree.remove("somebody")
+    wait_until(lambda: not is_there(), "the agent's word", seconds=30)
+    reconcile.done()
+    assert in_force(bed) == {CACHE: "2/2"}
+
+
 def a_pod_with_rmds_labels(bed: ResctrlBed) -> str:
     """Of somebody who may make pods in a namespace of theirs: the agent would give way to it."""
     labels = {"app.kubernetes.io/name": "intel-rmd", "app.kubernetes.io/component": "daemon"}
@@ -322,6 +341,7 @@ def test_from_deployment_to_removal(bed: ResctrlBed, runner: Runner, reconcile: 
         repaired_by_no_run(bed, what)
     an_object_that_changes_while_no_agent_runs_waits_for_it(bed, reconcile)
     nonsense_is_told_and_holds_up_nothing(bed, reconcile)
+    a_group_of_somebody_else_is_named(bed, reconcile)
     a_pod_has_its_cache_before_a_run_and_no_longer_than_it_lives(bed, reconcile)
     module = Module(workload_run.TASK, workload_arguments.RMD_WORKLOAD, runner.kubeconfig)
     memory_bandwidth_needs_no_cache(bed, module, reconcile)

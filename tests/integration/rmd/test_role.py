@@ -115,7 +115,8 @@ def said(played: Played) -> str:
 
 def test_without_an_image_nothing_begins(site: Site) -> None:
     mark = site.cluster.mark()
-    assert "rmd_image: expected a value" in said(site.play(rmd_image=""))
+    named = {"rmd_image": "", "hardware_enablement_options": {"backend": "rmd"}}
+    assert "rmd_image: expected a value" in said(site.play(**named))
     assert site.runner.writes(mark) == []
 
 

@@ -26,9 +26,9 @@ IMAGE = "registry.example.org/rmd:0.3.1"
 
 @pytest.fixture(scope="module")
 def rmd() -> Render:
-    """Renders recipes/intel-rmd."""
+    """Renders recipes/intel-rmd with RMD, unless another back end is named."""
     render = renderer(FOLDER)
-    return lambda **options: render(**{"rmd_image": IMAGE, **options})
+    return lambda **options: render(**{"rmd_image": IMAGE, "backend": "rmd", **options})
 
 
 def mounts(found: dict[str, Any]) -> dict[str, dict[str, Any]]:
@@ -55,6 +55,13 @@ def test_programs_arrive_as_they_are(rmd: Render, config_map: str, programs: set
     assert {name: text.rstrip() for name, text in data.items()} == {
         name: (FOLDER / "program" / name).read_text().rstrip() for name in programs
     }
+
+
+def test_rmd_is_there_for_those_who_name_it() -> None:
+    found = renderer(FOLDER)(rmd_image="")
+    assert names(found, "DaemonSet") == {"intel-rmd-agent"}
+    labels = found.one("DaemonSet", "intel-rmd-agent")["spec"]["template"]["metadata"]["labels"]
+    assert labels["hardware-enablement.io/rmd-backend"] == "resctrl"
 
 
 def test_every_program_is_in_a_pod(rmd: Render) -> None:

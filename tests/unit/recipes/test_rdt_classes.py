@@ -7,6 +7,7 @@ ask for."""
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -50,9 +51,13 @@ def test_what_the_config_map_holds_looks_at_resctrl(classes: Render, tmp_path: P
     assert done.stdout.startswith("the kernel has 3 classes of service, of which others have 1")
 
 
-def test_every_program_of_its_own_is_in_the_pod(classes: Render) -> None:
+def test_every_program_of_its_own_is_in_a_pod(classes: Render) -> None:
     data = classes().one("ConfigMap", "rdt-classes")["data"]
-    assert {path.name for path in (FOLDER / "program").glob("*.py")} <= data.keys()
+    metrics = classes().one("ConfigMap", "rdt-classes-exporter")["data"]
+    own = {path.name for path in (FOLDER / "program").glob("*.py")}
+    assert own <= data.keys() | metrics.keys()
+    text = (FOLDER / "program" / "class_metrics.py").read_text()
+    assert metrics["class_metrics.py"].rstrip() == text.rstrip()
     assert json.loads(data["classes.json"]) == CLASSES
 
 
@@ -72,10 +77,10 @@ def test_pools_have_classes_of_their_own(classes: Render) -> None:
     )
     given = {
         item["metadata"]["name"]: json.loads(item["data"]["classes.json"])
-        for item in rendering.objects("ConfigMap")
+        for item in rendering.objects("ConfigMap", state="classes")
     }
     assert given == {"rdt-classes": CLASSES, "rdt-classes-big": {"gold": {"ways": 9}}}
-    assert names(rendering, "DaemonSet") == given.keys()
+    assert names(rendering, "DaemonSet") == {*given, "rdt-classes-exporter"}
 
 
 def test_only_resctrl_may_be_written_to_and_by_root_without_more(classes: Render) -> None:
@@ -93,8 +98,41 @@ def test_only_resctrl_may_be_written_to_and_by_root_without_more(classes: Render
         for user in each["users"]
     }
     assert users == {
-        f"system:serviceaccount:rdt-classes:{name}" for name in ("rdt-classes", "injector")
+        f"system:serviceaccount:rdt-classes:{name}"
+        for name in ("rdt-classes", "rdt-classes-exporter", "injector")
     }
+
+
+def test_what_is_counted_is_read_by_nobody_and_found_by_prometheus(classes: Render) -> None:
+    rendering = classes(monitoring_labels={"release": "prometheus"}, resctrl_path="/srv/resctrl")
+    spec = pod_spec(rendering, "rdt-classes-exporter")
+    (exporter,) = all_containers(spec)
+    assert [each["readOnly"] for each in exporter["volumeMounts"]] == [True, True]
+    assert exporter["securityContext"]["runAsUser"] == 65534
+    assert spec["automountServiceAccountToken"] is False
+    assert "--resctrl=/srv/resctrl" in exporter["args"]
+    (monitor,) = rendering.objects("ServiceMonitor")
+    (service,) = rendering.objects("Service")
+    (port,) = exporter["ports"]
+    assert service["spec"]["ports"][0]["targetPort"] == port["name"]
+    assert (
+        monitor["spec"]["selector"]["matchLabels"].items() <= service["metadata"]["labels"].items()
+    )
+    assert monitor["metadata"]["labels"]["release"] == "prometheus"
+    proof = rendering.states["monitoring"].proofs[-1]
+    assert (proof.kind, proof.spec["port"]) == ("metrics", port["containerPort"])
+    assert not classes(exporter_enabled=False).objects(state="monitoring")
+
+
+def test_the_dashboard_asks_for_what_is_served(classes: Render) -> None:
+    (shown,) = classes(grafana_namespace="dashboards").objects("ConfigMap", state="grafana")
+    assert shown["metadata"]["namespace"] == "dashboards"
+    board = json.loads(shown["data"]["rdt-classes.json"])
+    text = json.dumps(board)
+    program = (FOLDER / "program" / "class_metrics.py").read_text()
+    asked = set(re.findall(r"resctrl_\w+", text))
+    assert asked == set(re.findall(r'"(resctrl_\w+)"', program))
+    assert not classes(grafana="off").objects(state="grafana")
 
 
 def test_without_an_injector_the_classes_are_kept_all_the_same(classes: Render) -> None:
@@ -150,11 +188,15 @@ def test_every_option_of_its_own_is_used() -> None:
     texts += (FOLDER / "recipe.yml").read_text()
     standard = renderer(REPO / "recipes" / "nfd")().recipe.options.keys()
     own = recipe.options.keys() - standard
-    assert {name for name in own if f"options.{name}" not in texts} == set()
+    ways = ("options.{}", "enabled: {}")
+    unused = {name for name in own if not any(way.format(name) in texts for way in ways)}
+    assert unused == set()
 
 
 def test_it_and_intel_rmd_refuse_each_other(classes: Render) -> None:
-    rmd = renderer(REPO / "recipes" / "intel-rmd")(rmd_image="registry.example.org/rmd:0.3.1")
+    rmd = renderer(REPO / "recipes" / "intel-rmd")(
+        rmd_image="registry.example.org/rmd:0.3.1", backend="rmd"
+    )
     own = [rival for rival in classes().recipe.devices.rivals if rival.kind == "DaemonSet"]
     named = {rival.name for rival in own if rival.name}
     assert named == names(rmd, "DaemonSet")

@@ -36,9 +36,16 @@ def report(**groups: Obj) -> Obj:
         "resctrl": {
             "cbm_mask": "7ff",
             "bandwidth": {"least": 10, "step": 10},
-            "groups": {"": group("0,3"), "COS1": group("7"), **groups},
+            "groups": {"": group("0,3", "f", "f"), "COS1": group("7"), **groups},
         },
     }
+
+
+def disturbing(found: Obj, there: list[RunningWorkload] | None = None) -> dict[str, str]:
+    """Who has ways of workloads beside them."""
+    wrong, disturbed = broken_workloads(found, [running()] if there is None else there)
+    assert wrong == {}
+    return disturbed
 
 
 def differences(found: Obj, there: list[RunningWorkload]) -> list[str]:
@@ -145,6 +152,63 @@ def test_whose_ways_a_wrong_one_takes_is_right_itself() -> None:
     )
     assert set(wrong) == {"2"}
     assert disturbed == {"1": "it shares ways of cache 0 with x"}
+
+
+@pytest.mark.parametrize(
+    ("name", "other"),
+    [
+        ("pqos", group("3", "200")),
+        # As mkdir makes them, with all ways: any task may be put into it.
+        ("new", group("")),
+        # Left behind by RMD, with CPUs in it.
+        ("COS5", group("3")),
+        ("1_2-guarantee", group("3", "600", "1")),
+    ],
+)
+def test_whoever_made_a_group_its_ways_are_looked_at(name: str, other: Obj) -> None:
+    found = report(COS2=group("1-2", "600"), **{name: other})
+    told = f"it shares ways of cache 0 with group {name}, which is no workload's (give it others)"
+    assert disturbing(found) == {"1": told}
+
+
+def test_the_default_group_has_other_ways_than_workloads() -> None:
+    groups = {"COS2": group("1-2", "600"), "COS3": group("5", one="600")}
+    there = [running(), running("x", "5", cos_name="COS3", id="2")]
+    told = "it shares ways of cache 0 with the default group (give it others)"
+    # Of the second cache it has all ways, and no CPU that could use them.
+    found = report(**{**groups, "": group("0,3"), "COS1": group("7", "1", "1")})
+    assert disturbing({**found, "declared": {}}, there) == {"1": told}
+    assert disturbing({**found, "pools": {"os_cpus": "0"}}, there) == {"1": told}
+    # Nor does RMD v0.2 set its ways where the operating system has no CPU.
+    assert disturbing({**found, "pools": {"os_cpus": "4"}}, there) == {"2": told.replace("cache 0", "cache 1")}
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"COS1": group("7", "600")},
+        {"infra": group("7", "600")},
+        # RMD v0.3 makes all groups when it starts.
+        {"COS5": group("")},
+        {"pqos": group("3", "100", "600")},
+    ],
+)
+def test_what_takes_no_ways_from_workloads(other: Obj) -> None:
+    assert disturbing(report(COS2=group("1-2", "600"), **other)) == {}
+
+
+@pytest.mark.parametrize("name", ["COS1", "COS5", "infra", "shared"])
+def test_without_rmd_its_names_are_others(name: str) -> None:
+    groups = {"COS1": group("7", "1"), name: group("")}
+    found = report(COS2=group("1-2", "600"), **groups)
+    assert list(disturbing({**found, "declared": {}})) == ["1"]
+
+
+def test_who_shares_anyway_or_is_wrong_itself_is_disturbed_by_nobody() -> None:
+    free = running("s", "3", cos_name="COS3", cache=(0, 0), id="2")
+    groups = {"COS2": group("1-2"), "COS3": group("3", "f"), "pqos": group("3", "f")}
+    wrong, disturbed = broken_workloads(report(**groups), [running(), free])
+    assert (set(wrong), disturbed) == ({"1"}, {"2": "it shares ways of cache 0 with w"})
 
 
 def test_the_same_bits_of_another_socket_are_other_ways() -> None:

@@ -24,6 +24,7 @@ from .report_fields import (
     cores_in,
     groups_of,
     masks_of,
+    reserved_of,
 )
 
 # L3 cache -> its CPUs.
@@ -33,6 +34,8 @@ Group = Mapping[str, Any]
 # Groups that RMD makes for workloads: v0.3 takes classes of service (COS1 is its own), v0.2 names
 # them by their cores.
 _OF_WORKLOADS = re.compile(r"COS(?!1$)\d+|.+-(?:guarantee|besteffort)|shared")
+# RMD's own group, whose ways are meant to overlap the pools.
+_OF_RMD_ITSELF = re.compile(r"COS1|infra")
 # Pools that keep their ways from each other; best effort workloads may come to share some.
 _APART = ({GUARANTEED}, {GUARANTEED, BESTEFFORT}, {GUARANTEED, SHARED}, {BESTEFFORT, SHARED})
 
@@ -41,7 +44,7 @@ def broken_workloads(
     report: Report, running: Sequence[RunningWorkload]
 ) -> tuple[dict[str, str], dict[str, str]]:
     """The workloads that are not in force, by their ids, and in what the kernel differs from them:
-    (those that are wrong themselves, those whose ways such a one takes)."""
+    (those that are wrong themselves, those whose ways such a one or a group of others has)."""
     placed = [entry for entry in running if entry.cos_name]
     if not report.get("resctrl"):
         return {entry.id: "resctrl is not mounted" for entry in placed}, {}
@@ -54,6 +57,9 @@ def broken_workloads(
         if other.id not in wrong:
             broken[entry.id].append(shared)
         elif entry.id not in wrong:
+            disturbed[entry.id].append(shared)
+    for entry, shared in _shared_with_others(placed, report, caches):
+        if entry.id not in wrong:
             disturbed[entry.id].append(shared)
     return _sentences(broken), _sentences(disturbed)
 
@@ -139,6 +145,36 @@ def _overlaps(
                 shared = f"it shares ways of cache {cache_id} with"
                 yield one, other, f"{shared} {other.uuid or other.id}"
                 yield other, one, f"{shared} {one.uuid or one.id}"
+
+
+def _shared_with_others(
+    placed: Sequence[RunningWorkload], report: Report, caches: Caches
+) -> Iterator[tuple[RunningWorkload, str]]:
+    """Each workload whose ways a group has that is no workload's, by whoever made it. Without CPUs it
+    counts as well, since any task may be put into it; but tasks of the default group go by CPUs.
+    RMD v0.2 leaves the default group all ways of sockets without CPUs of the operating system."""
+    groups, is_rmds = groups_of(report), report.get("declared") is None
+    theirs = groups.keys() - {entry.cos_name for entry in placed}
+    for entry in placed:
+        if _pool(entry) not in (GUARANTEED, BESTEFFORT):
+            continue
+        mine = masks_of(groups.get(entry.cos_name) or {})
+        for name in sorted(theirs):
+            cores, masks = cores_in(groups[name]), masks_of(groups[name])
+            if is_rmds and _is_rmds_own(name, cores):
+                continue
+            if is_rmds and not name:
+                cores = tuple(reserved_of(report))
+            for cache_id in sorted(_owned(entry, caches)):
+                is_used = name or not set(caches[cache_id]).isdisjoint(cores)
+                if is_used and mine.get(cache_id, 0) & masks.get(cache_id, 0):
+                    whose = f"group {name}, which is no workload's" if name else "the default group"
+                    yield entry, f"it shares ways of cache {cache_id} with {whose} (give it others)"
+
+
+def _is_rmds_own(name: str, cores: Sequence[int]) -> bool:
+    """Whether a group beside RMD's workloads is to overlap them, or waits for one."""
+    return bool(_OF_RMD_ITSELF.fullmatch(name) or (not cores and _OF_WORKLOADS.fullmatch(name)))
 
 
 def _pool(entry: RunningWorkload) -> str:

@@ -49,16 +49,15 @@ def _row(running: RunningWorkload) -> dict[str, str]:
 
 
 def groups(report: Mapping[str, Any]) -> dict[str, dict[str, str]]:
-    """The groups of the node's resctrl that hold CPUs, the default one as ".": CPUs, and what each
-    resource is set to."""
+    """All groups of the node's resctrl, by whoever made them, the default one as ".": CPUs, and what
+    each resource is set to."""
     found = {}
     for name, group in sorted(groups_of(report).items()):
-        if group.get("cpus_list"):
-            schemata = {
-                resource: ";".join(f"{cache}={value}" for cache, value in sorted(values.items()))
-                for resource, values in part(group, "schemata").items()
-            }
-            found[name or "."] = {"CPUs": str(group["cpus_list"]), **schemata}
+        schemata = {
+            resource: ";".join(f"{cache}={value}" for cache, value in sorted(values.items()))
+            for resource, values in part(group, "schemata").items()
+        }
+        found[name or "."] = {"CPUs": str(group.get("cpus_list") or ""), **schemata}
     return found
 
 

@@ -171,7 +171,9 @@ def _config() -> Obj:
         "How RMD is deployed.",
         rmdImage=_nullable(described(TEXT, "RMD's image.")),
         rmdNodeSelector=_nullable(described(_map(TEXT), "Labels of the nodes that get RMD.")),
-        backend=_nullable(described(TEXT, "Who divides the cache: rmd (the default) or resctrl.")),
+        backend=_nullable(
+            described(TEXT, "Who divides the cache: resctrl, or rmd (the default with rmdImage).")
+        ),
         deployNodeAgent=_nullable(described(_FLAG, "Whether pods may ask for cache ways.")),
     )
     status = object_of(

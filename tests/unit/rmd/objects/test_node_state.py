@@ -82,13 +82,14 @@ def test_the_last_good_stays_while_rmd_does_not_answer() -> None:
 
 def test_what_the_kernel_does_and_in_which_boot() -> None:
     group = {"cpus_list": "0-3", "schemata": {"L3": {"0": "60", "1": "7ff"}, "MB": {"0": 100}}}
-    empty = {"cpus_list": "", "schemata": {"L3": {"0": "7ff"}}}
-    groups = {"": {**group, "cpus_list": "4-7"}, "0_1_2_3-guarantee": group, "COS5": empty}
+    made = {"cpus_list": "", "schemata": {"L3": {"0": "7ff"}}}
+    groups = {"": {**group, "cpus_list": "4-7"}, "0_1_2_3-guarantee": group, "made": made}
     report = {"resctrl": {"groups": groups}}
     good = status({}, NodeSnapshot((running(),), report), "", NOW, boot="b1")
     assert good["groups"] == {
         ".": {"CPUs": "4-7", "L3": "0=60;1=7ff", "MB": "0=100"},
         "0_1_2_3-guarantee": {"CPUs": "0-3", "L3": "0=60;1=7ff", "MB": "0=100"},
+        "made": {"CPUs": "", "L3": "0=7ff"},
     }
     assert good["bootID"] == "b1"
     verdicts = {entry["type"]: (entry["status"], entry["message"]) for entry in good["conditions"]}
