@@ -73,7 +73,7 @@ def test_a_bridge_has_a_name_that_the_kernel_takes() -> None:
 
 def test_the_files_say_where_things_are() -> None:
     first, second = FLEET.workers
-    kubelet = json.loads(configuration.kubelet(first, "group"))
+    kubelet = json.loads(configuration.kubelet(first, "/group/mine-worker-1"))
     assert (kubelet["port"], kubelet["healthzPort"], kubelet["cgroupRoot"]) == (
         20001,
         20002,
