@@ -35,8 +35,12 @@ class Console:
             f'echo {written}; sh -c "$(echo {encoded} | base64 -d)" < /dev/null 2>&1; '
             f"echo {written} $?\n"
         )
-        said = self._exchange(line.encode(), f"{mark} ".encode(), timeout, script)
-        output, code = said.partition(f"{mark}\n")[2].split(f"{mark} ")
+        said = self._exchange(line.encode(), f"{mark} ".encode(), timeout)
+        output, ended, code = said.partition(f"{mark}\n")[2].partition(f"{mark} ")
+        if not ended:
+            raise ClusterError(
+                f"{script} did not end on {self._name} within {timeout:.0f} s; so far it said: {output.strip()}"
+            )
         if int(code) != 0:
             raise ClusterError(f"{script} failed on {self._name} ({int(code)}): {output.strip()}")
         return output
@@ -48,8 +52,8 @@ class Console:
         except (ClusterError, OSError):
             return False
 
-    def _exchange(self, line: bytes, end: bytes, timeout: float, script: str) -> str:
-        """What comes until the end and its line, after the line is sent."""
+    def _exchange(self, line: bytes, end: bytes, timeout: float) -> str:
+        """What comes after the line is sent, until the end with its line, or until time is over."""
         deadline = time.monotonic() + timeout
         received = b""
         with socket.socket(socket.AF_UNIX) as connection:
@@ -61,11 +65,8 @@ class Console:
                 try:
                     more = connection.recv(_CHUNK)
                 except TimeoutError:
-                    more = b""
+                    break
                 if not more:
-                    raise ClusterError(
-                        f"{script} did not end on {self._name} within {timeout:.0f} s; so far it said: "
-                        f"{received.decode(errors='replace').strip()}"
-                    )
+                    break
                 received += more
         return received.decode(errors="replace")
