@@ -13,7 +13,7 @@ LINT_STEPS := mypy ruff complexity layers yamllint changelog
 TEST_STEPS := units bed-units ansible-units sanity-shipped sanity-others antsibull-nox docs-lint galaxy-importer execution-environment docs-site integration molecule
 
 .DEFAULT_GOAL := help
-.PHONY: help venv venv-upgrade api-types operator-fields demo lint test ci cluster-up cluster-down test-core molecule-kind e2e-faults e2e-recipes e2e-numa e2e-kubelet e2e-builds e2e-rmd e2e-bed test-scale bench mutations coverage reference build release clean \
+.PHONY: help venv venv-upgrade api-types operator-fields demo lint test ci cluster-up cluster-down test-core molecule-kind e2e-faults e2e-recipes e2e-numa e2e-kubelet e2e-kernel e2e-builds e2e-rmd e2e-bed test-scale bench mutations coverage reference build release clean \
 	$(LINT_STEPS) $(TEST_STEPS)
 
 help: ## this list
@@ -67,6 +67,9 @@ e2e-recipes: venv ## recipes of other shapes: graphs without DaemonSets, groups 
 
 e2e-kubelet: venv ## real nodes: kubelet, containerd, pods from images made here (needs root)
 	@$(GATES) e2e-kubelet
+
+e2e-kernel: venv ## real kernels in virtual machines: modules built, loaded, exchanged, refused (needs root)
+	@$(GATES) e2e-kernel
 
 e2e-builds: venv ## driver images: registries, builds by Jobs and BuildConfigs
 	@$(GATES) e2e-builds

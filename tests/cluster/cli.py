@@ -64,6 +64,13 @@ def parser() -> argparse.ArgumentParser:
         metavar="N",
         help="real nodes NAME-worker-1 to N (needs root)",
     )
+    up.add_argument(
+        "--vms",
+        type=int,
+        default=0,
+        metavar="N",
+        help="virtual machines NAME-vm-1 to N with kernels of their own (needs root)",
+    )
     up.set_defaults(run=_up)
 
     down = commands.add_parser("down", help="stop a cluster and remove its folder")
@@ -127,6 +134,22 @@ def _add_nodes_commands(nodes: argparse.ArgumentParser) -> None:
     )
     upgrade.set_defaults(run=_nodes_upgrade)
 
+    reboot = commands.add_parser(
+        "reboot",
+        help="a node boots again, if so another kernel; NFD does not notice",
+        parents=[named],
+    )
+    reboot.add_argument("node")
+    reboot.add_argument("--kernel", default="", help="default: the one that it runs")
+    reboot.set_defaults(run=_nodes_reboot)
+
+    console = commands.add_parser(
+        "console", help="run a command on a virtual machine's serial console", parents=[named]
+    )
+    console.add_argument("node")
+    console.add_argument("command", help="a script of sh, in one argument")
+    console.set_defaults(run=_nodes_console)
+
     remove = commands.add_parser("remove", help="take nodes away", parents=[named])
     remove.add_argument("node", nargs="+")
     remove.set_defaults(
@@ -146,6 +169,7 @@ def _up(options: argparse.Namespace) -> None:
         openshift=options.openshift,
         monitoring_crds=not options.no_monitoring_crds,
         kubelets=options.kubelets,
+        vms=options.vms,
         nfd=not options.no_nfd,
         say=_say,
     )
@@ -177,6 +201,18 @@ def _nodes_upgrade(options: argparse.Namespace) -> None:
     time.sleep(options.label_delay)
     cluster.relabel(options.node)
     _say(f"{options.node} is labelled with it")
+
+
+def _nodes_reboot(options: argparse.Namespace) -> None:
+    cluster = Cluster.attach(options.name, say=_say)
+    info = cluster.api.get(f"/api/v1/nodes/{options.node}")["status"]["nodeInfo"]
+    kernel = options.kernel or info["kernelVersion"]
+    cluster.reboot(options.node, kernel)
+    _say(f"{options.node} runs {kernel}")
+
+
+def _nodes_console(options: argparse.Namespace) -> None:
+    print(Cluster.attach(options.name).vm(options.node).run(options.command), end="")
 
 
 def _nodes_ready(options: argparse.Namespace) -> None:

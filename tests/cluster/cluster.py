@@ -28,6 +28,7 @@ from tests.cluster.paths import cluster_folder
 from tests.cluster.pki import Authority
 from tests.cluster.profiles import load_profile
 from tests.cluster.programs import Say, kubectl
+from tests.cluster.vms.machine import Vm
 
 ADMIN = "admin"
 DEFAULT_KERNEL = "6.8.0-60-generic"
@@ -60,6 +61,7 @@ class Cluster:
         openshift: bool = False,
         monitoring_crds: bool = True,
         kubelets: int = 0,
+        vms: int = 0,
         nfd: bool = True,
         numa: bool = False,
         instant: bool = False,
@@ -68,6 +70,7 @@ class Cluster:
         """Start the cluster; one of that name which runs already is left as it is.
 
         `kubelets` is the number of real nodes, NAME-worker-1 and so on; they need root, and `nfd`.
+        `vms`: likewise of virtual machines, NAME-vm-1 and so on, see vms/README.md.
         `numa`: pods with the scheduler of scheduler-plugins run it.
         `instant`: simulated operands take no time.
         """
@@ -75,6 +78,7 @@ class Cluster:
             openshift=openshift,
             monitoring_crds=monitoring_crds,
             kubelets=kubelets,
+            vms=vms,
             nfd=nfd,
             numa=numa,
             instant=instant,
@@ -191,8 +195,21 @@ class Cluster:
 
     @property
     def workers(self) -> list[str]:
-        """Names of the real nodes."""
+        """Names of the real nodes, but for virtual machines."""
         return [worker.name for worker in self.record.fleet.workers]
+
+    @property
+    def vms(self) -> list[str]:
+        """Names of the virtual machines."""
+        return [worker.name for worker in self.record.fleet.vms]
+
+    def vm(self, name: str) -> Vm:
+        """One of the virtual machines, to run commands on its console."""
+        if name not in self.vms:
+            raise ClusterError(
+                f"{name} is no virtual machine of {self.name}, they are: {', '.join(self.vms) or 'none'}."
+            )
+        return Vm(self.folder, name)
 
     def real_node(self, name: str) -> RealNode:
         """One of the real nodes, to look into it."""
@@ -216,6 +233,8 @@ class Cluster:
         its CA (PEM)."""
         for name in self.workers:
             self.real_node(name).trust(registry, authority)
+        for name in self.vms:
+            self.vm(name).trust(registry, authority)
 
     def equip(self, node: str, profile: str) -> None:
         """Let NFD say that a real node is a machine of that profile, with its devices; there are
@@ -236,9 +255,9 @@ class Cluster:
         """The node boots another kernel: nodeInfo says so at once, its labels only after `relabel`.
 
         A real node takes seconds for it, and then `uname -r` says so, too, in its pods as well; its
-        pods start again.
+        pods start again. A virtual machine does boot it.
         """
-        if node in self.workers:
+        if node in (*self.workers, *self.vms):
             lifecycle.reboot(self.folder, node, kernel, self.api, self._say)
         else:
             nodes.reboot(self.api, node, kernel)

@@ -61,7 +61,7 @@ class Setup:
     @property
     def has_egress(self) -> bool:
         """Whether there may be such nodes."""
-        return bool(self.fleet.workers) or SCHEDULER_PLUGINS in self.programs.programs
+        return bool(self.fleet.nodes) or SCHEDULER_PLUGINS in self.programs.programs
 
     def kubeconfig(self, program: str) -> str:
         """kubeconfig file of one of the daemons."""
@@ -227,7 +227,7 @@ def simulation(setup: Setup) -> list[str]:
         f"--folder={setup.folder}",
         f"--port={setup.ports.simulation}",
         *([] if "nfd-master" in setup.programs.programs else ["--label-nodes"]),
-        *(f"--real-node={setup.fleet.node_address(worker)}" for worker in setup.fleet.workers),
+        *(f"--real-node={setup.fleet.node_address(worker)}" for worker in setup.fleet.nodes),
         *(["--egress"] if setup.has_egress else []),
         *(["--instant"] if setup.instant else []),
         *(

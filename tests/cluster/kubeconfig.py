@@ -17,16 +17,28 @@ def write_kubeconfig(
     file: Path, *, cluster: str, server: str, authority: Path, user: str, pair: KeyPair
 ) -> Path:
     """Write a kubeconfig with one context, readable by its owner only, and return its path."""
+    text = kubeconfig(cluster=cluster, server=server, authority=authority, user=user, pair=pair)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    write_secret(file, text.encode())
+    return file
+
+
+def kubeconfig(
+    *, cluster: str, server: str, authority: Path, user: str, pair: KeyPair, server_name: str = ""
+) -> str:
+    """The text of a kubeconfig with one context. server_name: what the server's certificate is for,
+    where that is not the server's address."""
     context = f"{user}@{cluster}"
-    authority_data = _text(authority.read_bytes())
+    reached = {
+        "server": server,
+        "certificate-authority-data": _text(authority.read_bytes()),
+        **({"tls-server-name": server_name} if server_name else {}),
+    }
     document = {
         "apiVersion": "v1",
         "kind": "Config",
         "clusters": [
-            {
-                "name": cluster,
-                "cluster": {"server": server, "certificate-authority-data": authority_data},
-            },
+            {"name": cluster, "cluster": reached},
         ],
         "users": [
             {
@@ -40,9 +52,7 @@ def write_kubeconfig(
         "contexts": [{"name": context, "context": {"cluster": cluster, "user": user}}],
         "current-context": context,
     }
-    file.parent.mkdir(parents=True, exist_ok=True)
-    write_secret(file, yaml.safe_dump(document, sort_keys=False).encode())
-    return file
+    return yaml.safe_dump(document, sort_keys=False)
 
 
 def _text(content: bytes) -> str:

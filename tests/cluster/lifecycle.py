@@ -39,6 +39,9 @@ from tests.cluster.pki import Authority, make_cluster_pki
 from tests.cluster.ports import chosen_ports, free_ports
 from tests.cluster.processes import Process
 from tests.cluster.programs import MODULES, NUMA_MODULES, Programs, Say, ensure_programs
+from tests.cluster.vms.disk import Disk, ensure_disk
+from tests.cluster.vms.fleet import reboot_vm, start_vms
+from tests.cluster.vms.machine import Vm
 
 _CLIENTS = ("kube-controller-manager", "kube-scheduler", "nfd-master", *commands.OURS)
 _PATIENCE = 60.0
@@ -52,6 +55,8 @@ class Flavour:
     monitoring_crds: bool = True
     # Real nodes, each with a kubelet and containerd.
     kubelets: int = 0
+    # Virtual machines with kernels of their own, likewise.
+    vms: int = 0
     # NFD's master; without it the simulation makes node labels of NodeFeature objects, which saves
     # building it.
     nfd: bool = True
@@ -65,6 +70,8 @@ class Flavour:
         parts = ["OpenShift's kinds" if self.openshift else "plain Kubernetes"]
         parts.append("monitoring CRDs" if self.monitoring_crds else "no monitoring CRDs")
         parts.append(f"{self.kubelets or 'no'} real nodes")
+        if self.vms:
+            parts.append(f"{self.vms} virtual machines")
         if not self.nfd:
             parts.append("no NFD master")
         if self.numa:
@@ -118,6 +125,7 @@ def up(name: str, flavour: Flavour, say: Say) -> Path:
     folder = cluster_folder(name)
     programs = flavour.programs(say)
     parts = Parts.ensure(say) if flavour.kubelets else None
+    disk = ensure_disk(say) if flavour.vms else None
     began = time.monotonic()
     with _cluster_lock(name, say):
         record = Record.read(folder)
@@ -136,7 +144,7 @@ def up(name: str, flavour: Flavour, say: Say) -> Path:
             shutil.rmtree(folder, ignore_errors=True)
         check_inotify(flavour.kubelets)
         try:
-            _start(name, folder, flavour, programs, parts)
+            _start(name, folder, flavour, programs, parts, disk)
         except BaseException:
             _stop(folder)
             raise
@@ -186,9 +194,13 @@ def start_daemon(folder: Path, program: str) -> None:
 
 
 def reboot(folder: Path, name: str, kernel: str, api: Api, say: Say) -> None:
-    """Reboot a real node of a cluster, see fleet.reboot_node."""
+    """Reboot a real node of a cluster, see reboot_node and reboot_vm."""
     starter = _starter_of(folder, say)
-    reboot_node(RealNode(folder, name), Parts.ensure(say), api, starter.wait, kernel)
+    machines = {worker.name: worker for worker in starter.fleet.vms}
+    if name in machines:
+        reboot_vm(Vm(folder, name), machines[name], ensure_disk(say), api, starter.wait, kernel)
+    else:
+        reboot_node(RealNode(folder, name), Parts.ensure(say), api, starter.wait, kernel)
 
 
 def _starter_of(folder: Path, say: Say) -> _Starter:
@@ -213,7 +225,12 @@ def _cluster_lock(name: str, say: Say) -> AbstractContextManager[None]:
 
 
 def _start(
-    name: str, folder: Path, flavour: Flavour, programs: Programs, parts: Parts | None
+    name: str,
+    folder: Path,
+    flavour: Flavour,
+    programs: Programs,
+    parts: Parts | None,
+    disk: Disk | None,
 ) -> None:
     record = _reserve(name, folder, flavour)
     setup = _setup(folder, record, programs)
@@ -251,6 +268,8 @@ def _start(
     )
     if parts is not None:
         start_fleet(setup, name, record.fleet, parts, api, starter.wait)
+    if disk is not None:
+        start_vms(setup, name, disk, api, starter.wait)
     starter.check()
     api.close()
     (folder / "complete").touch()
@@ -261,12 +280,12 @@ def _reserve(name: str, folder: Path, flavour: Flavour) -> Record:
     with locked(clusters_folder() / ".ports.lock"):
         others = [record for path in clusters_folder().glob("*") if (record := Record.read(path))]
         count = len(fields(Ports))
-        ports = free_ports(count + flavour.kubelets * PORTS_EACH, taken=chosen_ports())
+        nodes = flavour.kubelets + flavour.vms
+        ports = free_ports(count + nodes * PORTS_EACH, taken=chosen_ports())
         fleet = NO_FLEET
-        if flavour.kubelets:
-            fleet = plan_fleet(
-                name, ports[count:], [*used_networks(), *(other.fleet.network for other in others)]
-            )
+        if nodes:
+            networks = [*used_networks(), *(other.fleet.network for other in others)]
+            fleet = plan_fleet(name, ports[count:], networks, vms=flavour.vms)
         record = Record(name, flavour, Ports(*ports[:count]), fleet)
         record.write(folder)
     return record
@@ -290,6 +309,10 @@ class _Starter:
             "builds-api": (commands.builds_api, setup.ports.builds_api),
         }
         self._pool = urllib3.PoolManager(ca_certs=str(setup.pki / "kubernetes.crt"), retries=False)
+
+    @property
+    def fleet(self) -> Fleet:
+        return self._setup.fleet
 
     def start(self, program: str) -> None:
         command, port = self._commands[program]

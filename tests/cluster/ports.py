@@ -39,9 +39,8 @@ def chosen_ports() -> set[int]:
         try:
             document = json.loads(record.read_text())
             found.update(document["ports"].values())
-            found.update(
-                port for worker in document["fleet"]["workers"] for port in worker["ports"]
-            )
+            fleet = document["fleet"]
+            found.update(port for node in fleet["workers"] + fleet["vms"] for port in node["ports"])
         except (OSError, ValueError, LookupError):
             """A cluster that comes or goes in this moment."""
     return found

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import os
+import platform
 from pathlib import Path
 
 # Steps wait as long as they compute.
@@ -32,3 +33,10 @@ def slots(cores: int | None = None, memory: int | None = None, inotify: int | No
 def without_root() -> str:
     """What is lacking for real nodes, which are made of namespaces and mounts."""
     return "" if os.geteuid() == 0 else "it needs root, for namespaces and mounts"
+
+
+def without_virtual_machines() -> str:
+    """What is lacking for nodes with kernels of their own; their packages the level installs itself."""
+    if platform.machine() != "x86_64":
+        return "it needs an x86_64 machine, which its virtual machines are"
+    return without_root()

@@ -135,7 +135,7 @@ def _sanity_others(place: Place) -> Iterator[Command]:
 
 # Slow levels of the integration tests, each a marker and a target of its own: e2e-kubelet,
 # e2e-faults, ..., scale.
-SLOW = ("kubelet", "faults", "recipes", "builds", "rmd", "numa", "bed", "scale")
+SLOW = ("kubelet", "kernel", "faults", "recipes", "builds", "rmd", "numa", "bed", "scale")
 
 
 def _integration(place: Place) -> Iterator[Command]:
@@ -318,6 +318,15 @@ LEVELS = (
         parts=_files_of("kubelet"),
         slots=3,
         lacking=machine.without_root,
+    ),
+    # One process, whose virtual machine has two processors.
+    Step(
+        "e2e-kernel",
+        "real kernels in virtual machines: modules built, loaded, exchanged, refused",
+        _level("kernel", processes=1),
+        parts=_files_of("kernel"),
+        slots=2,
+        lacking=machine.without_virtual_machines,
     ),
     Step(
         "e2e-recipes",

@@ -95,6 +95,7 @@ POD_REASONS = {
     "Pending": UNDER_WAY,
     "PodInitializing": UNDER_WAY,
     "Restarted": UNDER_WAY,
+    "Pulling": UNDER_WAY,
     "RunContainerError": Reason(
         "the container runtime could not start the container",
         "look at the pod's events (kubectl describe), mend the cause, run again",
@@ -119,6 +120,11 @@ IMAGE_REASONS = frozenset(
     {"ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull"}
 )
 NO_LONGER_READY = "NoLongerReady"
+PULLING = "Pulling"
+# With this condition a pod's volumes, network and sandbox are there: what a container waits for that has
+# never been made is its image (kubernetes/pkg/kubelet/kubelet_pods.go, GeneratePodReadyToStartContainersCondition).
+_READY_TO_START = "PodReadyToStartContainers"
+_NOT_STARTED = frozenset({"ContainerCreating", "PodInitializing"})
 # One that comes with the pod may have to be pulled first.
 SCHEDULER_PATIENCE_S = 120.0
 _DEFAULT_SCHEDULER = "default-scheduler"
@@ -338,6 +344,32 @@ def _end_in_words(container: Obj) -> str:
     return ", ".join([*parts, f"{container.get('restartCount') or 0} restarts"])
 
 
+def _pulling(pod: Obj) -> Verdict | None:
+    """An image is being pulled. That it makes progress is its runtime's to say, which ends a pull without
+    (containerd: image_pull_progress_timeout, 5 minutes; CRI-O: pull_progress_timeout)."""
+    sandbox = condition(pod, _READY_TO_START) or {}
+    container = _next_container(pod)
+    if sandbox.get("status") != "True" or not container or container.get("imageID"):
+        return None
+    image = container.get("image") or "its image"
+    text = f"{name(pod)} container {container.get('name')}: {image} is being pulled"
+    return Verdict(Outcome.PENDING, PULLING, text)
+
+
+def _next_container(pod: Obj) -> Obj | None:
+    """The container that the kubelet is about to start: it starts one after the other, and waits for
+    each init container's end, but for those that run beside the others."""
+    specs = part(pod, "spec").get("initContainers") or []
+    beside = {spec["name"] for spec in specs if spec.get("restartPolicy") == "Always"}
+    first = part(pod, "status").get("initContainerStatuses") or []
+    for container in statuses(pod):
+        if _waiting(container).get("reason") in _NOT_STARTED:
+            return container
+        if container in first and container["name"] not in beside and not has_ended(container):
+            return None
+    return None
+
+
 def _under_way(pod: Obj) -> Verdict | None:
     """A container waits for something, or has been restarted."""
     for container in statuses(pod):
@@ -372,5 +404,6 @@ _JUDGEMENTS: Sequence[Callable[[Obj], Optional[Verdict]]] = (
     _failed,
     _ended_with_an_error,
     _no_longer_ready,
+    _pulling,
     _under_way,
 )

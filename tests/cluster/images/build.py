@@ -70,7 +70,7 @@ def ensure_image(name: str, say: Say = print) -> Image:
     names = [PAUSE, RULEBOOK, *sorted({**RECIPES, **OVERLAYS, **PACKED})]
     if name not in names:
         raise ClusterError(f"There is no image {name!r}: choose one of {', '.join(names)}.")
-    with _lock(say):
+    with images_lock(say):
         if name == PAUSE:
             folder = _pause_image(say)
         elif name == RULEBOOK:
@@ -91,9 +91,9 @@ def ensure_tree(name: str, say: Say = print) -> list[Path]:
     """Folders that make up the root file system `name` as an overlay's lower layers, the uppermost
     first."""
     recipe = RECIPES[name]
-    with _lock(say):
+    with images_lock(say):
         base = _base(say)
-        tree = _once(
+        tree = make_once(
             name,
             _inputs(recipe, base),
             recipe.about,
@@ -103,15 +103,16 @@ def ensure_tree(name: str, say: Say = print) -> list[Path]:
     return [tree / "changes", base / "root"]
 
 
-def _lock(say: Say) -> AbstractContextManager[None]:
+def images_lock(say: Say) -> AbstractContextManager[None]:
+    """Held while something is made; whoever holds it must not ask for an image."""
     return locked(
         cache_folder() / "images" / ".lock",
         on_wait=lambda: say("waiting for another process that makes images"),
     )
 
 
-def _once(name: str, parts: object, about: str, make: Callable[[Path], None], say: Say) -> Path:
-    """CACHE/images/NAME-KEY, made by `make` in a folder beside it which gets that name when it is
+def make_once(name: str, parts: object, about: str, make: Callable[[Path], None], say: Say) -> Path:
+    """CACHE/images/NAME-KEY (KEY: of `parts`), made by `make` in a folder beside it which gets that name when it is
     complete."""
     text = json.dumps([_FORMAT, architecture(), parts], sort_keys=True)
     folder = cache_folder() / "images" / f"{name}-{hashlib.sha256(text.encode()).hexdigest()[:16]}"
@@ -141,7 +142,7 @@ def _base(say: Say) -> Path:
         layer = write_layer(folder / "root", folder / "layer.tar")
         (folder / "layer.sha256").write_text(layer.digest)
 
-    return _once("debian", debian.codename, f"a minimal Debian {debian.codename}", make, say)
+    return make_once("debian", debian.codename, f"a minimal Debian {debian.codename}", make, say)
 
 
 def _image(recipe: Recipe, say: Say) -> Path:
@@ -157,7 +158,7 @@ def _image(recipe: Recipe, say: Say) -> Path:
         (folder / "layer.tar").unlink()
         shutil.rmtree(folder / "changes")
 
-    return _once(
+    return make_once(
         f"{recipe.name}-image",
         [*_inputs(recipe, base), dict(recipe.config)],
         recipe.about,
@@ -186,6 +187,8 @@ def _grow(recipe: Recipe, base: Path, folder: Path) -> None:
     changes = folder / "changes"
     if recipe.wheels:
         install_wheels(recipe.wheels, recipe.constraints, changes)
+    if recipe.beside:
+        (changes / recipe.beside).rename(folder / recipe.beside)
     # Places where something was mounted meanwhile, and what was only for this.
     for name in ("dev", "proc", "run", "tmp", "etc/resolv.conf", "etc/apt/sources.list"):
         _forget(changes / name)
@@ -207,7 +210,9 @@ def _overlay_image(overlay: Overlay, say: Say) -> Path:
         write_programs(overlay, folder / "root", say)
         _add_layer(base, folder, images)
 
-    return _once(f"{overlay.name}-image", [base.name, sources(overlay)], overlay.about, make, say)
+    return make_once(
+        f"{overlay.name}-image", [base.name, sources(overlay)], overlay.about, make, say
+    )
 
 
 def _rulebook_image(say: Say) -> Path:
@@ -218,7 +223,7 @@ def _rulebook_image(say: Say) -> Path:
         _add_layer(base, folder, {reference(RULEBOOK): RULEBOOK_BASE.config})
 
     parts = [base.name, collections_hash()]
-    return _once(f"{RULEBOOK}-image", parts, "the same with collections", make, say)
+    return make_once(f"{RULEBOOK}-image", parts, "the same with collections", make, say)
 
 
 def _packed_image(packed: Packed, say: Say) -> Path:
@@ -234,7 +239,7 @@ def _packed_image(packed: Packed, say: Say) -> Path:
         _add_layer(base, folder, images)
 
     parts = [base.name, dict(packed.programs), [cache_key(module) for module in packed.modules]]
-    return _once(f"{packed.name}-image", parts, packed.about, make, say)
+    return make_once(f"{packed.name}-image", parts, packed.about, make, say)
 
 
 def _add_layer(base: Path, folder: Path, images: Mapping[str, Mapping[str, object]]) -> None:
@@ -261,7 +266,9 @@ def _pause_image(say: Say) -> Path:
         shutil.rmtree(folder / "root")
         (folder / "facts.json").write_text(json.dumps({"packages": {}, "kernels": []}))
 
-    return _once(f"{PAUSE}-image", source.read_text(), "what holds a pod's namespaces", make, say)
+    return make_once(
+        f"{PAUSE}-image", source.read_text(), "what holds a pod's namespaces", make, say
+    )
 
 
 def _forget(path: Path) -> None:

@@ -19,6 +19,8 @@ from tests.cluster.programs import (
 
 # Not made of Debian packages.
 PAUSE = "pause"
+# Where the Debian packages of the kernels lie, beside the image with their headers.
+KERNEL_PACKAGES = "kernels"
 # RULEBOOK_BASE with collections: a decision environment.
 RULEBOOK = "rulebook"
 
@@ -38,6 +40,7 @@ class Recipe:
     wheels: tuple[str, ...] = ()
     constraints: str = "images.txt"
     config: Mapping[str, object] = field(default_factory=dict)
+    beside: str = ""
 
 
 @dataclass(frozen=True)
@@ -122,8 +125,13 @@ find /usr/src/linux-headers-*-common/include -regextype egrep -type d \\
     -regex '.*/(drm|dt-bindings|iio|media|mfd|mtd|platform_data|rdma|scsi|soc|sound|usb)' -prune -exec rm -r {{}} +
 find /usr/lib/gcc /usr/lib/*-linux-gnu \\( -name lto1 -o -name "lib*san*" \\) -delete
 rm -rf /boot/* /usr/lib/modules/*/kernel /usr/bin/*-lto-dump* /usr/bin/*gold* /usr/lib/udev/hwdb*
+# The kernels themselves, for virtual machines: of no other moment, so that modules made here fit them.
+mkdir /{KERNEL_PACKAGES}
+cd /{KERNEL_PACKAGES}
+apt-get download -qq -o APT::Sandbox::User=root $(printf '%s\\n' $chosen | sed s/headers/image/)
 """,
     config={**_ENV, "Cmd": ["/bin/bash"]},
+    beside=KERNEL_PACKAGES,
 )
 
 PYTHON_BASE = Recipe(

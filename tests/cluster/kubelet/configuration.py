@@ -112,14 +112,14 @@ def cni(fleet: Fleet, worker: Worker, bridge: str) -> str:
     return json.dumps({"cniVersion": "1.0.0", "name": "pods", "plugins": [network]}, indent=2)
 
 
-def kubelet(worker: Worker, cgroup: str) -> str:
-    """/etc/kubernetes/kubelet.yaml (JSON, which is YAML)."""
+def kubelet(worker: Worker, cgroup_root: str, address: str = "127.0.0.1") -> str:
+    """/etc/kubernetes/kubelet.yaml (JSON, which is YAML). address: where it listens."""
     port, health_port = worker.ports
     return json.dumps(
         {
             "apiVersion": "kubelet.config.k8s.io/v1beta1",
             "kind": "KubeletConfiguration",
-            "address": "127.0.0.1",
+            "address": address,
             "port": port,
             "readOnlyPort": 0,
             "healthzBindAddress": "127.0.0.1",
@@ -133,7 +133,7 @@ def kubelet(worker: Worker, cgroup: str) -> str:
             },
             "authorization": {"mode": "Webhook"},
             "cgroupDriver": "cgroupfs",
-            "cgroupRoot": f"/{cgroup}/{worker.name}",
+            "cgroupRoot": cgroup_root,
             # On by default; machines with cgroup v1 are what many CI systems offer.
             "failCgroupV1": False,
             "failSwapOn": False,

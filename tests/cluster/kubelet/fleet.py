@@ -140,7 +140,7 @@ def write_files(setup: Setup, cluster: str, fleet: Fleet, worker: Worker) -> Non
     texts = {
         "containerd/config.toml": configuration.containerd(_RUNC, _CNI_PROGRAMS),
         "cni/net.d/10-pods.conflist": configuration.cni(fleet, worker, bridge),
-        "kubernetes/kubelet.yaml": configuration.kubelet(worker, cgroup),
+        "kubernetes/kubelet.yaml": configuration.kubelet(worker, f"/{cgroup}/{worker.name}"),
         "kubernetes/pki/ca.crt": authority.certificate_file.read_text(),
         "hosts": configuration.hosts(fleet),
         "hostname": f"{worker.name}\n",

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import ipaddress
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -34,20 +34,24 @@ class Worker:
 
 @dataclass(frozen=True)
 class Fleet:
-    """The real nodes of one cluster, all on one bridge. `network` is a /20 in CIDR notation, ""
-    without nodes."""
+    """The real nodes of one cluster. `network` is a /20 in CIDR notation, "" without nodes. Workers
+    are processes of this machine on one bridge, `vms` are virtual machines with one each."""
 
     network: str
     workers: tuple[Worker, ...]
+    vms: tuple[Worker, ...] = ()
 
     @classmethod
     def from_document(cls, document: Mapping[str, Any]) -> Fleet:
         """Of what `dataclasses.asdict` made of a fleet; KeyError or TypeError for anything else."""
-        workers = document["workers"]
         return cls(
-            document["network"],
-            tuple(Worker(**{**worker, "ports": tuple(worker["ports"])}) for worker in workers),
+            document["network"], _workers_of(document["workers"]), _workers_of(document["vms"])
         )
+
+    @property
+    def nodes(self) -> tuple[Worker, ...]:
+        """Both kinds."""
+        return self.workers + self.vms
 
     @property
     def gateway(self) -> str:
@@ -67,18 +71,28 @@ class Fleet:
 NO_FLEET = Fleet("", ())
 
 
-def plan_fleet(cluster: str, ports: list[int], networks: Collection[str]) -> Fleet:
-    """A node CLUSTER-worker-N for each pair of ports, in a network that overlaps none of
-    `networks`."""
+def _workers_of(documents: Sequence[Mapping[str, Any]]) -> tuple[Worker, ...]:
+    return tuple(Worker(**{**each, "ports": tuple(each["ports"])}) for each in documents)
+
+
+def plan_fleet(cluster: str, ports: list[int], networks: Collection[str], *, vms: int = 0) -> Fleet:
+    """A node for each pair of ports, in a network that overlaps none of `networks`: the last `vms` of
+    them are CLUSTER-vm-N, those before CLUSTER-worker-N."""
     pairs = list(zip(ports[::PORTS_EACH], ports[1::PORTS_EACH], strict=True))
     if len(pairs) > MOST:
         raise ClusterError(
             f"{len(pairs)} real nodes were asked for, but one cluster has addresses for {MOST}: take less."
         )
-    workers = [
-        Worker(f"{cluster}-worker-{number}", number, pair) for number, pair in enumerate(pairs, 1)
+    count = len(pairs) - vms
+    nodes = [
+        Worker(
+            f"{cluster}-worker-{number}" if number <= count else f"{cluster}-vm-{number - count}",
+            number,
+            pair,
+        )
+        for number, pair in enumerate(pairs, 1)
     ]
-    return Fleet(_free_network(networks), tuple(workers))
+    return Fleet(_free_network(networks), tuple(nodes[:count]), tuple(nodes[count:]))
 
 
 def _free_network(networks: Collection[str]) -> str:

@@ -150,9 +150,9 @@ def allow(cluster: Cluster, config: Path, *namespaces: str) -> None:
 
 
 @contextmanager
-def make_site(cluster: Cluster, name: str, folder: Path) -> Iterator[Site]:
-    """Three simulated nodes: a kernel with a prebuilt image, one to build for, one whose headers
-    nobody has."""
+def make_registry_site(cluster: Cluster, name: str, folder: Path) -> Iterator[Site]:
+    """A registry with a base image that all nodes trust, and a user who may play; the first real node
+    builds."""
     place = registry_folder(name)
     Registry.remove(place)
     authority = Authority(cluster.folder / "pki", "kubernetes")
@@ -165,12 +165,6 @@ def make_site(cluster: Cluster, name: str, folder: Path) -> Iterator[Site]:
         images.push_archive("base/kmod", "1", base.archive)
         cluster.load_image("builder", nodes=cluster.workers[:1])
         prebuilt, built = base.kernels[0], base.kernels[-1]
-        for prefix, kernel in (("prebuilt", prebuilt), ("built", built), ("none", NO_HEADERS)):
-            (node,) = cluster.add_nodes(
-                1, profile="cpu-only", kernel=kernel, os="debian:12", prefix=prefix
-            )
-            cluster.kubectl("label", "node", node, "kmod=wanted")
-        images.push("drivers/prebuilt", prebuilt, labels={KERNEL_LABEL: prebuilt})
         secret = folder / "config.json"
         auths = json.loads(registry.dockerconfig())["auths"]
         secret.write_text(
@@ -179,11 +173,26 @@ def make_site(cluster: Cluster, name: str, folder: Path) -> Iterator[Site]:
         allow(cluster, secret, NAMESPACE)
         runner = Runner(cluster, USER, folder)
         here = {"kubernetes.io/hostname": cluster.workers[0]}
+        yield Site(cluster, registry, images, proxy, runner, prebuilt, built, secret, here)
+    Registry.remove(place)
+
+
+@contextmanager
+def make_site(cluster: Cluster, name: str, folder: Path) -> Iterator[Site]:
+    """Three simulated nodes: a kernel with a prebuilt image, one to build for, one whose headers
+    nobody has."""
+    with make_registry_site(cluster, name, folder) as site:
+        prebuilt = site.prebuilt
+        for prefix, kernel in (("prebuilt", prebuilt), ("built", site.built), ("none", NO_HEADERS)):
+            (node,) = cluster.add_nodes(
+                1, profile="cpu-only", kernel=kernel, os="debian:12", prefix=prefix
+            )
+            cluster.kubectl("label", "node", node, "kmod=wanted")
+        site.images.push("drivers/prebuilt", prebuilt, labels={KERNEL_LABEL: prebuilt})
         try:
-            yield Site(cluster, registry, images, proxy, runner, prebuilt, built, secret, here)
+            yield site
         finally:
             _leave(cluster)
-    Registry.remove(place)
 
 
 def _leave(cluster: Cluster) -> None:

@@ -31,7 +31,12 @@ PROGRAMS = {
     "insmod": """
         file=$1 && shift && echo "insmod ${file##*/} $*" | sed "s/ *$//" >> "$NODE/calls"
         name=$(basename "$file" | sed "s/[.]ko.*//" | tr - _)
-        [ ! -e "$NODE/refuses/$name" ] || { echo "insmod: ERROR: could not insert module $file" >&2; exit 1; }
+        [ ! -e "$NODE/refuses/$name" ] || {
+          echo "[    9.1] $name: version magic 'a' should be 'b'" >> "$NODE/dmesg"
+          echo "[    9.2] pods: port 2 entered blocking state" >> "$NODE/dmesg"
+          echo "insmod: ERROR: could not insert module $file" >&2
+          exit 1
+        }
         mkdir -p "$NODE/sys/module/$name" && cat "$file" > "$NODE/sys/module/$name/srcversion"
     """,
     "modprobe": 'echo "modprobe $3" >> "$NODE/calls"; [ "$1 $2" = "--dirname /host" ]',
@@ -42,6 +47,7 @@ PROGRAMS = {
         rm -r "$NODE/sys/module/$name"
     """,
     "modinfo": 'cat "$3"',
+    "dmesg": 'cat "$NODE/dmesg"',
 }
 
 
@@ -57,6 +63,7 @@ class Node:
             program = folder / "bin" / name
             program.write_text(f"#!/bin/sh\n{script}\n")
             program.chmod(0o755)
+        (folder / "dmesg").write_text("[    1.0] simple_kmod: an older line\n")
         self.boot(KERNEL)
         self.image("simple_kmod.ko")
 
@@ -179,6 +186,23 @@ def test_what_would_take_the_hardware_is_removed_first_and_what_is_not_there_is_
     node.start(remove_modules=["nouveau", "snd-hda"])
     node.until("loaded")
     assert node.calls() == ["rmmod nouveau", "insmod simple_kmod.ko"]
+    assert node.stop() == 0
+    # What was not there is not put back.
+    assert node.calls()[2:] == ["rmmod simple_kmod", "modprobe nouveau"]
+
+
+def test_what_another_container_of_the_pod_has_removed_is_put_back(node: Node) -> None:
+    node.holds("nouveau", "of the distribution")
+    node.start(remove_modules=["nouveau"])
+    node.until("loaded")
+    assert node.process is not None
+    node.process.kill()
+    node.process.wait()
+    (node.folder / "log").write_text("")
+    node.start(remove_modules=["nouveau"])
+    node.until("loaded")
+    assert node.stop() == 0
+    assert node.calls()[-1] == "modprobe nouveau"
 
 
 def test_what_cannot_be_removed_ends_it(node: Node) -> None:
@@ -208,6 +232,11 @@ def test_a_load_that_is_refused_leaves_nothing_behind(node: Node) -> None:
     node.start(modules=["base_kmod", "simple_kmod"])
     assert node.end() == 1
     assert "could not insert module" in node.log()
+    # The last word is the kernel's, and about this module: that is what a person is shown.
+    assert (
+        node.log().splitlines()[-1]
+        == "the kernel says: simple_kmod: version magic 'a' should be 'b'"
+    )
     assert node.calls() == ["insmod base_kmod.ko", "insmod simple_kmod.ko", "rmmod base_kmod"]
     assert not node.ready
 

@@ -25,6 +25,7 @@ from ..._verdicts.conditions import condition
 from ..._verdicts.pod_status import (
     NO_POD,
     POD_REASONS,
+    PULLING,
     is_ready,
     judge,
     newest,
@@ -124,8 +125,8 @@ def _workload(observation: Observation[RolloutSettings], key: ObjectKey) -> Verd
     )
     if current and min(updated, available) >= wanted:
         return PASSED
-    trouble = _trouble(observation, _newest(observation, workload)) if current else None
-    return trouble or Verdict(
+    obstacle = _obstacle(observation, _newest(observation, workload)) if current else None
+    return obstacle or Verdict(
         Outcome.PENDING, "Progressing", f"{key} has {available} of {wanted} replicas available"
     )
 
@@ -136,12 +137,14 @@ def _newest(observation: Observation[RolloutSettings], workload: Obj) -> Obj | N
     return newest(pods_of(workload, observation.snapshot.pods_of_state(observation.plan.name)))
 
 
-def _trouble(observation: Observation[RolloutSettings], pod: Obj | None) -> Verdict | None:
-    """What keeps a pod from running. One that failed is followed by another, until its controller
-    gives up."""
+def _obstacle(observation: Observation[RolloutSettings], pod: Obj | None) -> Verdict | None:
+    """What keeps a pod from running, be it the pull of its image. One that failed is followed by
+    another, until its controller gives up."""
     if pod is None or is_ready(pod) or part(pod, "status").get("phase") == "Failed":
         return None
     verdict = judge(pod)
+    if verdict.reason == PULLING:
+        return verdict
     return with_last_line(observation, pod, verdict) if verdict.outcome is Outcome.TROUBLE else None
 
 
@@ -164,9 +167,8 @@ def _job(observation: Observation[RolloutSettings], key: ObjectKey, job: Obj) ->
             heals=False,
         )
         return with_last_line(observation, pod, verdict) if pod else verdict
-    trouble = _trouble(observation, pod)
-    if trouble:
-        return trouble
+    if obstacle := _obstacle(observation, pod):
+        return obstacle
     tries = int(part(job, "status").get("failed", 0))
     text = f"{key} is not complete yet" + (f", {tries} of its pods failed" if tries else "")
     return Verdict(Outcome.PENDING, "Progressing", text)

@@ -17,7 +17,15 @@ from ..._json import Obj, part
 from ..._schema.shapes import Either, Integer, Optional, Text
 from ..._schema.terms import RESOURCE_NAME, SECONDS, RecipeFile
 from ..._times import seconds
-from ..._verdicts.pod_status import IMAGE_REASONS, POD_REASONS, judge, last_line, name
+from ..._verdicts.pod_status import (
+    IMAGE_REASONS,
+    POD_REASONS,
+    PULLING,
+    judge,
+    last_line,
+    name,
+    statuses,
+)
 from ..._verdicts.reasons import NEEDS_RUN, UNDER_WAY, Reason
 from ..._verdicts.verdict import PASSED, Outcome, Verdict
 from ..container_logs import readable_by
@@ -52,7 +60,9 @@ class WorkloadSettings:
         ),
     ] = "all"
     parallel: Annotated[int, Setting(Integer(1, 1000), "how many nodes' pods run at once")] = 20
-    timeout: Annotated[int, Setting(SECONDS, "seconds for one pod")] = 300
+    timeout: Annotated[
+        int, Setting(SECONDS, "seconds for one pod, from when its image is there")
+    ] = 300
 
 
 REASONS = {
@@ -240,7 +250,9 @@ def _unfinished(observation: Observation[WorkloadSettings], pod: Obj) -> Verdict
     if verdict.outcome is Outcome.TROUBLE:
         ran = verdict.reason not in IMAGE_REASONS
         return Verdict(verdict.outcome, verdict.reason, verdict.message, verdict.since, ran)
-    age = observation.now - (seconds(pod["metadata"].get("creationTimestamp")) or observation.now)
+    if verdict.reason == PULLING:
+        return verdict
+    age = observation.now - (_began(pod) or observation.now)
     limit = float(observation.settings.timeout)
     if age > limit:
         return Verdict(
@@ -250,6 +262,13 @@ def _unfinished(observation: Observation[WorkloadSettings], pod: Obj) -> Verdict
         )
     observation.wake_at(observation.now + limit - age + 1)
     return verdict
+
+
+def _began(pod: Obj) -> float | None:
+    """Since when it could have done its work: when its first container started, else when it was made."""
+    started = (seconds(part(each, "state", "running").get("startedAt")) for each in statuses(pod))
+    first = min((moment for moment in started if moment is not None), default=None)
+    return first or seconds(pod["metadata"].get("creationTimestamp"))
 
 
 KIND = ProofKind(

@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from ..._nodes.taint_ownership import NodeTransition
 from ..._proofs.kinds.rollout import NOT_WANTED, RESTART_PENDING
+from ..._verdicts.pod_status import PULLING
 from ..._verdicts.verdict import Outcome, Verdict
 from .phases import Memory, Phase, Result
 from .walk_step import WalkStep
@@ -80,7 +81,10 @@ def _lasting_trouble(memory: Memory) -> Verdict | None:
 
 
 def _pending(step: WalkStep, verdict: Verdict, since: float, timeout: float) -> Result:
-    """Waits for as long as the state may take, then has failed."""
+    """Waits for as long as the state may take, then has failed. What it takes to pull an image is no time
+    of the state: that ends by itself, and then the state has all its time."""
+    if verdict.reason == PULLING:
+        since = step.memory.runnable_since = step.now
     if step.now >= since + timeout:
         text = f"{verdict.message}; not ready within {timeout:.0f} s"
         return step.failed("Timeout", text, ran=True)

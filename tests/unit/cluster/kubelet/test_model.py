@@ -44,11 +44,21 @@ def test_the_network_is_one_that_nobody_uses() -> None:
         plan_fleet("mine", [1, 2], ["10.0.0.0/8"])
 
 
+def test_virtual_machines_have_ports_and_addresses_of_their_own() -> None:
+    fleet = plan_fleet("mine", [1, 2, 3, 4, 5, 6], [], vms=2)
+    assert [worker.name for worker in fleet.workers] == ["mine-worker-1"]
+    assert [(vm.name, vm.ports) for vm in fleet.vms] == [
+        ("mine-vm-1", (3, 4)),
+        ("mine-vm-2", (5, 6)),
+    ]
+    assert Fleet.from_document(json.loads(json.dumps(asdict(fleet)))) == fleet
+
+
 def test_addresses_of_nodes_and_pods_never_meet() -> None:
-    most = plan_fleet("mine", list(range(2 * MOST)), [])
+    most = plan_fleet("mine", list(range(2 * MOST)), [], vms=2)
     network = ipaddress.IPv4Network(most.network)
-    addresses = [most.gateway, *(most.node_address(worker) for worker in most.workers)]
-    ranges = [tuple(map(ipaddress.IPv4Address, most.pod_range(worker))) for worker in most.workers]
+    addresses = [most.gateway, *(most.node_address(node) for node in most.nodes)]
+    ranges = [tuple(map(ipaddress.IPv4Address, most.pod_range(node))) for node in most.nodes]
     assert len(set(addresses)) == MOST + 1
     assert all(ipaddress.IPv4Address(address) in network for address in addresses)
     assert all(first in network and last in network for first, last in ranges)
@@ -73,7 +83,7 @@ def test_a_bridge_has_a_name_that_the_kernel_takes() -> None:
 
 def test_the_files_say_where_things_are() -> None:
     first, second = FLEET.workers
-    kubelet = json.loads(configuration.kubelet(first, "group"))
+    kubelet = json.loads(configuration.kubelet(first, "/group/mine-worker-1"))
     assert (kubelet["port"], kubelet["healthzPort"], kubelet["cgroupRoot"]) == (
         20001,
         20002,

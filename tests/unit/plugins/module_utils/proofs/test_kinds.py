@@ -23,6 +23,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils._proofs.querie
     QueryResult,
     ReadLogs,
 )
+from ansible_collections.hardware.enablement.plugins.module_utils._times import timestamp
 from ansible_collections.hardware.enablement.plugins.module_utils._verdicts.verdict import (
     Outcome,
     Verdict,
@@ -276,6 +277,9 @@ def test_a_deployment_whose_newest_pod_crashes_is_in_trouble() -> None:
     }
     bench.snapshot.put_pod(newer)
     assert bench.observation(on_node=False).reason == "Progressing"
+    newer["status"]["containerStatuses"][0]["state"] = {"waiting": {"reason": "ContainerCreating"}}
+    newer["status"]["conditions"].append({"type": "PodReadyToStartContainers", "status": "True"})
+    assert bench.observation(on_node=False).reason == "Pulling"
     bench.snapshot.put_workload(deployment(available=1))
     assert bench.observation(on_node=False).passed
 
@@ -507,3 +511,20 @@ def test_the_newest_build_of_a_buildconfig_counts() -> None:
     failed = bench.observation(on_node=False)
     assert not failed.heals
     assert failed.message == "build kmod-2 is Failed: no space left"
+
+
+def test_the_pull_of_an_image_is_no_time_of_a_validation_pod() -> None:
+    bench = Bench("workload", {"pod": "pod.yaml.j2", "timeout": 100}, slots=1)
+    bench.observation()
+    pod = world.validator(bench.wants[0].name, "state", phase="Pending")
+    pod["metadata"]["creationTimestamp"] = timestamp(NOW)
+    waiting = {"name": "look", "state": {"waiting": {"reason": "ContainerCreating"}}}
+    sandbox = {"type": "PodReadyToStartContainers", "status": "True"}
+    pod["status"] |= {"conditions": [sandbox], "containerStatuses": [waiting]}
+    bench.snapshot.put_pod(pod)
+    assert bench.observation(after=400).reason == "Pulling"
+    running = {"name": "look", "state": {"running": {"startedAt": timestamp(NOW + 400)}}}
+    pod["status"]["containerStatuses"] = [running]
+    bench.snapshot.put_pod(pod)
+    assert bench.observation(after=499).outcome is Outcome.PENDING
+    assert bench.observation(after=501).reason == "ValidationTimeout"

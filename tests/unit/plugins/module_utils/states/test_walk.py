@@ -708,6 +708,20 @@ def test_a_slow_pod_has_until_its_timeout() -> None:
     assert (result.phase, result.reason) == (Phase.FAILED, "Timeout")
 
 
+def test_the_pull_of_an_image_is_no_time_of_the_state() -> None:
+    rig = Rig(world.plan("driver", timeout=100))
+    pod = world.pod("driver", ready=False, waiting={"reason": "ContainerCreating"})
+    pod["status"]["conditions"].append({"type": "PodReadyToStartContainers", "status": "True"})
+    rig.snapshot.put_pod(pod)
+    for moment in (0, 99, 400):
+        result = rig.observation(moment)["driver"]
+        assert (result.phase, result.reason) == (Phase.WAITING, "Pulling")
+    # From then on it has all its time.
+    rig.snapshot.put_pod(world.pod("driver", ready=False))
+    assert rig.observation(499)["driver"].phase is Phase.WAITING
+    assert rig.observation(501)["driver"].reason == "Timeout"
+
+
 def test_a_node_that_is_not_ready_is_unknown_and_not_degraded() -> None:
     rig = Rig(world.plan("driver"), ready=False)
     rig.gates = frozenset({"driver"})

@@ -158,3 +158,46 @@ def test_a_container_that_did_what_it_had_to_is_no_trouble() -> None:
         {"name": "setup", "state": {"terminated": {"exitCode": 0, "reason": "Completed"}}}
     ]
     assert judge(pod).outcome is Outcome.PENDING
+
+
+def starting(*inits: dict[str, Any], specs: tuple[str, ...] = (), **main: Any) -> dict[str, Any]:
+    """A pod whose sandbox is there; specs: init containers that run beside the others."""
+    pod = world.pod("driver", ready=False, waiting={"reason": "ContainerCreating"})
+    pod["spec"]["initContainers"] = [{"name": each, "restartPolicy": "Always"} for each in specs]
+    pod["status"]["conditions"].append({"type": "PodReadyToStartContainers", "status": "True"})
+    pod["status"]["initContainerStatuses"] = list(inits)
+    pod["status"]["containerStatuses"][0].update({"image": "r.test/driver:1", **main})
+    return pod
+
+
+def test_what_a_pod_with_a_sandbox_waits_for_is_its_image() -> None:
+    verdict = judge(starting())
+    assert (verdict.outcome, verdict.reason) == (Outcome.PENDING, "Pulling")
+    assert verdict.message.endswith("container main: r.test/driver:1 is being pulled")
+
+
+def test_without_a_sandbox_or_with_the_image_it_waits_for_something_else() -> None:
+    assert judge(starting(imageID="sha256:1")).reason == "ContainerCreating"
+    pod = starting()
+    pod["status"]["conditions"][-1]["status"] = "False"
+    assert judge(pod).reason == "ContainerCreating"
+
+
+def test_an_image_that_cannot_be_pulled_is_trouble() -> None:
+    waiting = {"state": {"waiting": {"reason": "ErrImagePull", "message": "no progress"}}}
+    assert judge(starting(**waiting)).outcome is Outcome.TROUBLE
+
+
+@pytest.mark.parametrize(
+    ("state", "specs", "reason"),
+    [
+        ({"waiting": {"reason": "PodInitializing"}}, (), "Pulling"),
+        ({"running": {"startedAt": EARLY}}, (), "ContainerCreating"),
+        ({"running": {"startedAt": EARLY}}, ("first",), "Pulling"),
+        ({"terminated": {"exitCode": 0}}, (), "Pulling"),
+    ],
+)
+def test_an_init_container_that_works_is_no_pull(
+    state: dict[str, Any], specs: tuple[str, ...], reason: str
+) -> None:
+    assert judge(starting({"name": "first", "state": state}, specs=specs)).reason == reason

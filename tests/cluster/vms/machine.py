@@ -1,0 +1,117 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""One node that is a virtual machine: on, off, and commands on its serial console."""
+
+from __future__ import annotations
+
+import base64
+import io
+import subprocess
+import tarfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from tests.cluster import processes
+from tests.cluster.errors import ClusterError
+from tests.cluster.kubelet import configuration
+from tests.cluster.vms.console import Console
+from tests.cluster.vms.disk import Boot, Disk
+
+# What a machine of QEMU's user network calls the host, whose loopback it is.
+HOST = "10.0.2.2"
+# Bytes that a device of blocks has to be a multiple of.
+_BLOCK = 512
+
+
+class Vm:
+    """The virtual machine `name` of the cluster in `folder`; its own things are in FOLDER/nodes/NAME."""
+
+    def __init__(self, folder: Path, name: str) -> None:
+        self.name = name
+        self.cluster_folder = folder
+        self.folder = folder / "nodes" / name
+        self.console = Console(name, self.folder / "console")
+
+    @property
+    def log(self) -> Path:
+        """What QEMU and the machine's kernel said, of the kernel what it says by itself."""
+        return self.cluster_folder / "logs" / f"{self.name}.log"
+
+    def make(self, disk: Disk, files: Mapping[str, bytes]) -> None:
+        """Make its disk, whose changes are its own, and the files that it has from its first boot on."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        image = ["-F", "raw", "-b", str(disk.file), str(self._disk)]
+        subprocess.run(
+            ["qemu-img", "create", "-q", "-f", "qcow2", *image], check=True, capture_output=True
+        )
+        with tarfile.open(self._files, "w") as tar:
+            for name, content in files.items():
+                entry = tarfile.TarInfo(name)
+                entry.size, entry.mode = len(content), 0o600
+                tar.addfile(entry, io.BytesIO(content))
+        size = self._files.stat().st_size
+        assert size % _BLOCK == 0, size
+
+    def start(self, boot: Boot, port: int) -> None:
+        """Power on; the kubelet's port is the same here and in the machine."""
+        (self.folder / "console").unlink(missing_ok=True)
+        processes.start(self.name, self._command(boot, port), folder=self.cluster_folder, port=port)
+
+    def stop(self) -> None:
+        """Power off, after what was written is on the disk."""
+        running = self._process()
+        try:
+            self.console.run("sync; echo o > /proc/sysrq-trigger; sleep 10", timeout=10)
+        except (ClusterError, OSError):
+            """As it has to be: a machine that is off says no more."""
+        processes.stop([running], patience=5)
+        processes.forget(self.cluster_folder, self.name)
+
+    def run(self, script: str, *, timeout: float = 60) -> str:
+        """See Console.run."""
+        return self.console.run(script, timeout=timeout)
+
+    def write(self, path: str, content: str | bytes) -> None:
+        """Write a file of the machine; its folder is made when missing."""
+        data = content.encode() if isinstance(content, str) else content
+        encoded = base64.b64encode(data).decode()
+        self.run(f"mkdir -p {Path(path).parent}; echo {encoded} | base64 -d > {path}")
+
+    def trust(self, registry: str, authority: str) -> None:
+        """See RealNode.trust."""
+        folder = f"{configuration.CERTS_FOLDER}/{registry}"
+        self.write(f"{folder}/ca.crt", authority)
+        self.write(f"{folder}/hosts.toml", configuration.registry_hosts(registry))
+
+    @property
+    def _disk(self) -> Path:
+        return self.folder / "disk.qcow2"
+
+    @property
+    def _files(self) -> Path:
+        return self.folder / "files.tar"
+
+    def _process(self) -> processes.Process:
+        for process in processes.noted(self.cluster_folder):
+            if process.program == self.name:
+                return process
+        raise ClusterError(f"The node {self.name} is off: see {self.log}.")
+
+    def _command(self, boot: Boot, port: int) -> Sequence[str]:
+        forward = f"hostfwd=tcp:127.0.0.1:{port}-:{port}"
+        return [
+            "qemu-system-x86_64",
+            # Emulated: the kernel of a machine for tests often offers nothing else.
+            *("-accel", "tcg,thread=multi,tb-size=512", "-cpu", "max", "-m", "2048", "-smp", "2"),
+            *("-kernel", str(boot.kernel), "-initrd", str(boot.initrd)),
+            *("-append", "console=ttyS0 quiet mitigations=off"),
+            # What a test's machine loses with its power is not missed.
+            *("-drive", f"file={self._disk},format=qcow2,if=virtio,cache=unsafe"),
+            *("-drive", f"file={self._files},format=raw,if=virtio,readonly=on"),
+            *("-nic", f"user,model=virtio-net-pci,{forward}"),
+            # The first for the kernel, the second for commands.
+            *("-chardev", f"file,id=kernel,path={self.log},append=on", "-serial", "chardev:kernel"),
+            *("-serial", f"unix:{self.folder / 'console'},server=on,wait=off"),
+            *("-no-reboot", "-display", "none", "-monitor", "none"),
+        ]
