@@ -133,7 +133,7 @@ def test_what_was_reserved_too_much_is_corrected(bed: Bed) -> None:
     places = [bed.runs(name) for name in fitting]
     assert sorted(places) == sorted(2 * RESERVED)
     bed.is_refused("reserved-never", "nodes are available")
-    bed.start("reserved-later", Want([guaranteed(11)]), *RESERVED)
+    bed.start("reserved-later", Want([guaranteed(10)]), *RESERVED)
     bed.is_refused("reserved-later", POD)
     bed.delete(fitting[0])
     bed.runs_on("reserved-later", places[0])
