@@ -207,9 +207,9 @@ def rmd(effort: Effort) -> Table:
         "One task; with RMD, TLS with client certificates. The first run was made once at each size, the second run "
         f"{effort.rounds} times (median). With resctrl the node's agent divides the cache, and is told by the API "
         "server. All servers of RMD are in one Python process on the same machine, each agent is one of its own, "
-        f"which looks each {_LOOK_S:.0f} s. The servers of RMD are simulated, v0.3, and divide the wrong socket of a third of "
-        "all workloads; a run posts them again, ends with an error where that did not help after three times, and was made again then "
-        "(on_partial_failure: keep)."
+        f"which looks each {_LOOK_S:.0f} s. The servers of RMD are simulated, v0.3, and divide the wrong socket of a "
+        "third of all workloads; a run posts them again, ends with an error where that did not help after three times, "
+        "and was made again then (on_partial_failure: keep)."
     )
     return Table("rmd_workload: 4 workloads on each node", columns, rows, [note])
 
