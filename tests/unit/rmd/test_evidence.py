@@ -180,7 +180,9 @@ def test_the_default_group_has_other_ways_than_workloads() -> None:
     assert disturbing({**found, "declared": {}}, there) == {"1": told}
     assert disturbing({**found, "pools": {"os_cpus": "0"}}, there) == {"1": told}
     # Nor does RMD v0.2 set its ways where the operating system has no CPU.
-    assert disturbing({**found, "pools": {"os_cpus": "4"}}, there) == {"2": told.replace("cache 0", "cache 1")}
+    assert disturbing({**found, "pools": {"os_cpus": "4"}}, there) == {
+        "2": told.replace("cache 0", "cache 1")
+    }
 
 
 @pytest.mark.parametrize(

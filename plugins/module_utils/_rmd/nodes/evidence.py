@@ -50,18 +50,17 @@ def broken_workloads(
         return {entry.id: "resctrl is not mounted" for entry in placed}, {}
     caches = caches_of(report)
     broken = {entry.id: list(_of_workload(entry, report, caches)) for entry in placed}
-    disturbed: dict[str, list[str]] = {entry.id: [] for entry in placed}
+    theirs = _of_others(placed, report, caches)
+    disturbed = {entry.id: list(_shared(entry, theirs, report, caches)) for entry in placed}
     wrong = {key for key, said in broken.items() if said}
     for entry, other, shared in _overlaps(placed, groups_of(report), caches):
         # A workload with all ways of its cache takes everybody's; the others need no POST for it.
         if other.id not in wrong:
             broken[entry.id].append(shared)
-        elif entry.id not in wrong:
+        else:
             disturbed[entry.id].append(shared)
-    for entry, shared in _shared_with_others(placed, report, caches):
-        if entry.id not in wrong:
-            disturbed[entry.id].append(shared)
-    return _sentences(broken), _sentences(disturbed)
+    right = sorted(disturbed.keys() - wrong)
+    return _sentences(broken), _sentences({key: disturbed[key] for key in right})
 
 
 def stray_cores(report: Report, running: Sequence[RunningWorkload]) -> tuple[int, ...]:
@@ -147,29 +146,38 @@ def _overlaps(
                 yield other, one, f"{shared} {one.uuid or one.id}"
 
 
-def _shared_with_others(
+def _shared(
+    entry: RunningWorkload, theirs: Sequence[tuple[str, str, int]], report: Report, caches: Caches
+) -> Iterator[str]:
+    """Which ways of a workload are others' as well. theirs: of _of_others."""
+    if _pool(entry) in (GUARANTEED, BESTEFFORT):
+        mine = masks_of(groups_of(report).get(entry.cos_name) or {})
+        own = _owned(entry, caches)
+        for name, cache_id, mask in theirs:
+            if cache_id in own and mine.get(cache_id, 0) & mask:
+                whose = f"group {name}, which is no workload's" if name else "the default group"
+                yield f"it shares ways of cache {cache_id} with {whose} (give it others)"
+
+
+def _of_others(
     placed: Sequence[RunningWorkload], report: Report, caches: Caches
-) -> Iterator[tuple[RunningWorkload, str]]:
-    """Each workload whose ways a group has that is no workload's, by whoever made it. Without CPUs it
-    counts as well, since any task may be put into it; but tasks of the default group go by CPUs.
-    RMD v0.2 leaves the default group all ways of sockets without CPUs of the operating system."""
+) -> list[tuple[str, str, int]]:
+    """(group that is no workload's, L3 cache, its ways there). Without CPUs it counts as well, since
+    any task may be put into it; but tasks of the default group go by CPUs. RMD v0.2 leaves that all
+    ways of sockets without CPUs of the operating system."""
     groups, is_rmds = groups_of(report), report.get("declared") is None
-    theirs = groups.keys() - {entry.cos_name for entry in placed}
-    for entry in placed:
-        if _pool(entry) not in (GUARANTEED, BESTEFFORT):
+    found = []
+    for name in sorted(groups.keys() - {entry.cos_name for entry in placed}):
+        cores = cores_in(groups[name])
+        if is_rmds and _is_rmds_own(name, cores):
             continue
-        mine = masks_of(groups.get(entry.cos_name) or {})
-        for name in sorted(theirs):
-            cores, masks = cores_in(groups[name]), masks_of(groups[name])
-            if is_rmds and _is_rmds_own(name, cores):
-                continue
-            if is_rmds and not name:
-                cores = tuple(reserved_of(report))
-            for cache_id in sorted(_owned(entry, caches)):
-                is_used = name or not set(caches[cache_id]).isdisjoint(cores)
-                if is_used and mine.get(cache_id, 0) & masks.get(cache_id, 0):
-                    whose = f"group {name}, which is no workload's" if name else "the default group"
-                    yield entry, f"it shares ways of cache {cache_id} with {whose} (give it others)"
+        users = reserved_of(report) if is_rmds else set(cores)
+        found += [
+            (name, cache_id, mask)
+            for cache_id, mask in sorted(masks_of(groups[name]).items())
+            if name or users & set(caches.get(cache_id, ()))
+        ]
+    return found
 
 
 def _is_rmds_own(name: str, cores: Sequence[int]) -> bool:
