@@ -9,11 +9,10 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
-from typing import Any
 
 from .._errors import InvalidInput
 from .._proofs.proof import Proof
-from .._recipes.loading.recipe import Asset, ImageSource, State
+from .._recipes.loading.recipe import Asset, ImageSource, OrderRules, State, StateProofs
 from .recipe_files import NUMBERED
 from .sro_annotations import STATE, in_text
 from .vendor_builds import is_fallback
@@ -24,10 +23,7 @@ NAMESPACE_ASSET = "(namespace)"
 TIMEOUT_S = 1800
 HOOKS = ("pre-install", "post-install")
 # Its role looks the images up.
-_FALLBACK: Mapping[str, Any] = {
-    "images": ImageSource(lookup="controller", fallback=True),
-    "validate": (Proof("image"),),
-}
+_FALLBACK = ImageSource(lookup="controller", fallback=True)
 
 _ROLES = {
     "driver-container": "state_driver",
@@ -127,16 +123,16 @@ def states_of(files: Mapping[str, str], steps: Sequence[ChartStep]) -> dict[str,
     states: dict[str, State] = {}
     before: tuple[str, ...] = ()
     for name, assets, role in plan:
-        own = _state_name(name, states)
+        own, builds = _state_name(name, states), tuple(assets) in fallbacks
         states[own] = State(
             name=own,
             role=role,
-            requires=before,
+            order=OrderRules(requires=before),
             per=() if own in ("namespace", "crds") else ("kernel",),
             assets=tuple(Asset(path, (path,)) for path in assets),
             placement="anywhere",
-            timeout=TIMEOUT_S,
-            **(_FALLBACK if tuple(assets) in fallbacks else {}),
+            images=_FALLBACK if builds else ImageSource(),
+            proofs=StateProofs((Proof("image"),) if builds else (), timeout=TIMEOUT_S),
         )
         before = (own,)
     return states

@@ -18,7 +18,7 @@ from .._cluster.api_objects.labels import summary_label
 from .._errors import InvalidInput
 from .._json import Obj, content_hash
 from .loading.options import refuse_differing
-from .loading.recipe import Recipe, State
+from .loading.recipe import OrderRules, Recipe, State, StateProofs
 
 RULE_STATE = "node_readiness_rule"
 OPTION = "node_readiness_rule"
@@ -63,9 +63,8 @@ def with_readiness_rule(recipe: Recipe, options: Mapping[str, Any]) -> Recipe:
     rules = State(
         name=RULE_STATE,
         role="state",
-        description="Has node-readiness-controller keep other pods off a node until all is proven there",
-        gates=False,
-        timeout=60,
+        order=OrderRules(gates=False),
+        proofs=StateProofs(timeout=60),
     )
     return replace(recipe, states={**recipe.states, RULE_STATE: rules})
 

@@ -28,7 +28,7 @@ def required_states(recipe: Recipe, enabled: Enabled, name: str) -> tuple[str, .
     to prove on some nodes only is ready on the others as soon as what it requires is.
     """
     found: set[str] = set()
-    for required in recipe.states[name].requires:
+    for required in recipe.states[name].order.requires:
         if _proofs(recipe, enabled, required):
             found.add(required)
         else:
@@ -38,9 +38,11 @@ def required_states(recipe: Recipe, enabled: Enabled, name: str) -> tuple[str, .
 
 def all_required(recipe: Recipe, name: str) -> list[str]:
     """The states that a state stands on, nearest first."""
-    found = list(recipe.states[name].requires)
+    found = list(recipe.states[name].order.requires)
     for required in found:
-        found += [further for further in recipe.states[required].requires if further not in found]
+        found += [
+            further for further in recipe.states[required].order.requires if further not in found
+        ]
     return found
 
 
@@ -52,14 +54,18 @@ def gating_states(recipe: Recipe, enabled: Enabled, name: str) -> tuple[str, ...
     return tuple(
         required
         for required in required_states(recipe, enabled, name)
-        if recipe.states[required].gates
+        if recipe.states[required].order.gates
         and any(KINDS[proof.kind].gates for proof in _proofs(recipe, enabled, required))
     )
 
 
 def _proofs(recipe: Recipe, enabled: Enabled, name: str) -> list[Proof]:
     """The proofs of a state that count on any node."""
-    return [proof for value in sorted(enabled[name]) for proof in recipe.states[name].proofs(value)]
+    return [
+        proof
+        for value in sorted(enabled[name])
+        for proof in recipe.states[name].proofs.counting(value)
+    ]
 
 
 def chosen_labels(options: Mapping[str, Any]) -> dict[str, str]:

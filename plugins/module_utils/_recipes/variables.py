@@ -203,7 +203,7 @@ def image_states(recipe: Recipe, state: State) -> list[State]:
         current = recipe.states[name]
         if current.images.are_known:
             found.append(current)
-        left += [required for required in current.requires if required not in left]
+        left += [required for required in current.order.requires if required not in left]
     return found
 
 

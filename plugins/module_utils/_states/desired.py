@@ -125,9 +125,9 @@ class Desired:
             {
                 name
                 for name, state in self.recipe.states.items()
-                if False in self.enabled[name] and state.proofs(False)
+                if False in self.enabled[name] and state.proofs.counting(False)
             },
-            {name for name, state in self.recipe.states.items() if state.begin == ALL_NODES},
+            {name for name, state in self.recipe.states.items() if state.order.begin == ALL_NODES},
         )
 
     @property

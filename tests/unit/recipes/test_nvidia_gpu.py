@@ -23,7 +23,7 @@ from ansible_collections.hardware.enablement.tests.unit.recipes.looking import (
 
 def test_each_state_waits_for_what_it_needs(nvidia_gpu: Any) -> None:
     states = nvidia_gpu().recipe.states
-    assert {name: tuple(state.requires) for name, state in states.items()} == {
+    assert {name: tuple(state.order.requires) for name, state in states.items()} == {
         "driver_container": (),
         "driver": ("driver_container",),
         "runtime_hook": ("driver",),

@@ -45,7 +45,7 @@ def test_no_resource_is_asked_for_and_claims_are_seen(recipes: tuple[Recipe, Rec
     _base, dra = recipes
     assert dra.devices.resources == ()
     assert dra.devices.access.dra_drivers == ("gpu.nvidia.com",)
-    proofs = [proof.kind for name in sorted(CHANGED) for proof in dra.states[name].validate]
+    proofs = [proof.kind for name in sorted(CHANGED) for proof in dra.states[name].proofs.validate]
     assert proofs == ["rollout", "resource_slices", "workload"]
 
 

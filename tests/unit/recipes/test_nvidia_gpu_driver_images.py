@@ -63,7 +63,9 @@ def test_images_are_looked_up_and_proven_only_where_somebody_says_so(
 ) -> None:
     state = state_of(nvidia_gpu(**options))
     assert state.images.lookup == lookup
-    assert [proof.kind for proof in state.validate] == (["image"] if lookup == "controller" else [])
+    assert [proof.kind for proof in state.proofs.validate] == (
+        ["image"] if lookup == "controller" else []
+    )
 
 
 @pytest.mark.parametrize(

@@ -27,7 +27,7 @@ from ansible_collections.hardware.enablement.tests.unit.recipes.looking import (
 def test_exporter_off(nvidia_gpu: Any) -> None:
     rendering = nvidia_gpu(exporter_enabled=False)
     assert not rendering.objects(state="monitoring")
-    assert not rendering.recipe.states["monitoring"].disabled_validate
+    assert not rendering.recipe.states["monitoring"].proofs.disabled_validate
     assert "gpu-feature-discovery" in names(rendering, "DaemonSet")
 
 

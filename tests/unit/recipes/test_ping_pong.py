@@ -105,4 +105,4 @@ def test_each_certificate_is_for_one_use_and_proven_before_who_needs_it(
     assert signed["authority"]["isCA"]
     assert [each.name for each in rendering.recipe.depends] == ["cert-manager"]
     for name, before in (("server", "certificates"), ("client", "server")):
-        assert rendering.recipe.states[name].requires == (before,)
+        assert rendering.recipe.states[name].order.requires == (before,)

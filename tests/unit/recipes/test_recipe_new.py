@@ -49,7 +49,7 @@ def test_the_scaffold_is_short_and_has_no_mistake(tmp_path: Path) -> None:
     assert checked.recipe is not None
     assert "# yaml-language-server: $schema=https://" in bundle["recipe.yml"].splitlines()[0]
     assert "acme.example/fpga" in bundle["README.md"]
-    (used,) = checked.recipe.states["device_plugin_validation"].validate
+    (used,) = checked.recipe.states["device_plugin_validation"].proofs.validate
     assert (used.kind, used.spec["resource"]) == ("workload", "acme.example/fpga")
     assert checked.recipe.nodes.selector == (
         {"feature.node.kubernetes.io/pci-1200_10ee.present": "true"},

@@ -107,7 +107,7 @@ def _of_recipe(recipe: Recipe, objects: Sequence[Made], types: ApiTypes) -> Iter
 def _proofs(recipe: Recipe, objects: Sequence[Made]) -> Iterator[Proof]:
     """All proofs of the recipe, whether its states are enabled or not."""
     for state in recipe.states.values():
-        yield from (*state.validate, *state.disabled_validate)
+        yield from state.proofs.all
     if recipe.source.format:
         yield from recipe.source.format.proofs([made.manifest for made in objects])
 

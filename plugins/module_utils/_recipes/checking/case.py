@@ -97,8 +97,8 @@ def _proofs_with(state: State, pod: str) -> list[str]:
     return [
         f"states.{state.name}.{key}[{index}]"
         for key, proofs in (
-            ("validate", state.validate),
-            ("disabled_validate", state.disabled_validate),
+            ("validate", state.proofs.validate),
+            ("disabled_validate", state.proofs.disabled_validate),
         )
         for index, proof in enumerate(proofs)
         if proof.spec.get("pod") == pod

@@ -142,7 +142,7 @@ def _add_unlisted(recipe: Recipe, lines: Lines, findings: Findings) -> None:
     if recipe.depends:
         return
     for state in recipe.states.values():
-        for index, proof in enumerate(state.validate):
+        for index, proof in enumerate(state.proofs.validate):
             name = proof.spec.get("resource")
             if (
                 not isinstance(name, str)

@@ -54,8 +54,9 @@ def _changes(state: State, steps: Sequence[str | int]) -> dict[str, Any]:
     """What the state has instead of a text: any other proof, no switch, any image."""
     key = str(steps[2])
     if key in _PROOFS and len(steps) > 3:
-        proofs, index = getattr(state, key), int(steps[3])
-        return {key: (*proofs[:index], Proof(_ANY_PROOF), *proofs[index + 1 :])}
+        proofs, index = getattr(state.proofs, key), int(steps[3])
+        others: dict[str, Any] = {key: (*proofs[:index], Proof(_ANY_PROOF), *proofs[index + 1 :])}
+        return {"proofs": replace(state.proofs, **others)}
     if key == "enabled":
         return {"enabled": ""}
     if key == "image":

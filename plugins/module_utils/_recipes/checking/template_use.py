@@ -119,7 +119,7 @@ def _files_of(state: State) -> Iterator[str]:
         yield from asset.files
     if state.images.build and state.images.build.containerfile:
         yield state.images.build.containerfile
-    for proof in (*state.validate, *state.disabled_validate):
+    for proof in state.proofs.all:
         if proof.kind == "workload":
             yield str(proof.spec["pod"])
 
@@ -170,8 +170,7 @@ _EVERY = "*"
 
 
 def _switches(state: State) -> Iterator[str]:
-    proofs = (*state.validate, *state.disabled_validate)
-    switches = [state.enabled, *(proof.enabled for proof in proofs)]
+    switches = [state.enabled, *(proof.enabled for proof in state.proofs.all)]
     if state.images.build:
         switches += [state.images.build.enabled, state.images.build.args_from]
     yield from filter(None, switches)

@@ -25,6 +25,7 @@ from .recipe import (
     ImageSource,
     NodeObjects,
     Option,
+    OrderRules,
     Recipe,
     RecipeDevices,
     RecipeNodes,
@@ -33,6 +34,7 @@ from .recipe import (
     Remedies,
     Rival,
     State,
+    StateProofs,
 )
 from .references import check_references, files_of, in_order
 from .schema import check_changes, check_shape
@@ -153,19 +155,22 @@ def _state(name: str, raw: Mapping[str, Any], files: Mapping[str, str]) -> State
     return State(
         name=name,
         role=raw["role"],
-        description=raw.get("description", ""),
-        requires=tuple(raw.get("requires", ())),
-        begin=raw.get("begin", State.begin),
+        order=OrderRules(
+            requires=tuple(raw.get("requires", ())),
+            begin=raw.get("begin", OrderRules.begin),
+            removed_first=raw.get("removed_first", OrderRules.removed_first),
+        ),
         per=_per(raw.get("per", CLUSTER)),
         enabled=raw.get("enabled", ""),
         unsupported=raw.get("unsupported", ""),
         assets=_assets(raw.get("assets", ()), files),
         images=_images(raw),
         placement=raw.get("placement", State.placement),
-        removed_first=raw.get("removed_first", State.removed_first),
-        timeout=raw.get("timeout", State.timeout),
-        validate=tuple(_proof(proof) for proof in raw.get("validate", ())),
-        disabled_validate=tuple(_proof(proof) for proof in raw.get("disabled_validate", ())),
+        proofs=StateProofs(
+            validate=tuple(_proof(proof) for proof in raw.get("validate", ())),
+            disabled_validate=tuple(_proof(proof) for proof in raw.get("disabled_validate", ())),
+            timeout=raw.get("timeout", StateProofs.timeout),
+        ),
     )
 
 

@@ -58,8 +58,8 @@ def _settled(source: RecipeSource, state: State, options: Mapping[str, Any]) -> 
     images = replace(state.images, lookup=lookup)
     if lookup != NEVER:
         return replace(state, images=images)
-    proofs = tuple(proof for proof in state.validate if proof.kind != image.KIND.name)
-    return replace(state, images=images, validate=proofs)
+    proofs = tuple(proof for proof in state.proofs.validate if proof.kind != image.KIND.name)
+    return replace(state, images=images, proofs=replace(state.proofs, validate=proofs))
 
 
 def _lookup(source: RecipeSource, state: State, options: Mapping[str, Any]) -> str:

@@ -143,12 +143,50 @@ class ImageSource:
 
 
 @dataclass(frozen=True)
-class State:
-    """One step of a stack.
+class OrderRules:
+    """When a state is deployed and removed, beside others.
 
     - requires: the states that have to be proven before it
     - begin: when objects that act at once (a Deployment, say) are applied: as soon as one node has
       proven what the state requires, or when no node is on its way to that any more
+    - removed_first: its objects are removed, and gone, before those of other states
+    - gates: whether the pods of states that require it wait for a label of the node
+    """
+
+    requires: tuple[str, ...] = ()
+    begin: str = FIRST_NODE
+    removed_first: bool = False
+    gates: bool = True
+
+
+@dataclass(frozen=True)
+class StateProofs:
+    """What proves a state, and for how long that is waited for.
+
+    - validate: the proofs of the deployed state; disabled_validate: those that hold when it is
+      disabled
+    - timeout: seconds for each node
+    """
+
+    validate: tuple[Proof, ...] = ()
+    disabled_validate: tuple[Proof, ...] = ()
+    timeout: int = 600
+
+    @property
+    def all(self) -> tuple[Proof, ...]:
+        """Those of both."""
+        return (*self.validate, *self.disabled_validate)
+
+    def counting(self, enabled: bool) -> tuple[Proof, ...]:
+        """The proofs that count, given whether the state is enabled."""
+        return self.validate if enabled else self.disabled_validate
+
+
+@dataclass(frozen=True)
+class State:
+    """One step of a stack.
+
+    - order: when it is deployed and removed
     - per: the facets (FACETS in _nodes/groups.py) that tell its groups of nodes apart; empty for a
       state of the whole cluster
     - enabled: the bool option that turns it on, or a template that says so; "" for always
@@ -156,33 +194,18 @@ class State:
       nothing is no reason
     - placement: where pods of Deployments and the like run, on nodes with the "hardware" or
       "anywhere"
-    - removed_first: its objects are removed, and gone, before those of other states
-    - gates: whether the pods of states that require it wait for a label of the node
-    - timeout: seconds for each node
-    - validate: the proofs of the deployed state; disabled_validate: those that hold when it is
-      disabled
     """
 
     name: str
     role: str
-    description: str = ""
-    requires: tuple[str, ...] = ()
-    begin: str = FIRST_NODE
+    order: OrderRules = field(default_factory=OrderRules)
     per: tuple[str, ...] = ()
     enabled: str = ""
     unsupported: str = ""
     assets: tuple[Asset, ...] = ()
     images: ImageSource = field(default_factory=ImageSource)
     placement: str = "hardware"
-    removed_first: bool = False
-    gates: bool = True
-    timeout: int = 600
-    validate: tuple[Proof, ...] = ()
-    disabled_validate: tuple[Proof, ...] = ()
-
-    def proofs(self, enabled: bool) -> tuple[Proof, ...]:
-        """The proofs that count, given whether the state is enabled."""
-        return self.validate if enabled else self.disabled_validate
+    proofs: StateProofs = field(default_factory=StateProofs)
 
 
 @dataclass(frozen=True)

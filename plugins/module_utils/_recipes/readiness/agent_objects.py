@@ -73,7 +73,7 @@ def agent_configuration(
         if name in gating:
             refuse_unseen(recipe.source, name, manifests)
         daemonsets = [_daemonset(each, recipe) for each in manifests if each["kind"] == "DaemonSet"]
-        requires = [each for each in recipe.states[name].requires if each != NODE_AGENT]
+        requires = [each for each in recipe.states[name].order.requires if each != NODE_AGENT]
         gate = gate_proof(recipe.name, name) in state.proofs
         states.append(AgentState(name, requires, gate, daemonsets))
     found = AgentConfiguration(

@@ -18,7 +18,7 @@ from ..._proofs.proof import Proof
 from .. import affinity
 from ..inject import Context
 from ..loading.options import refuse_differing
-from ..loading.recipe import Recipe, RecipeSource, State
+from ..loading.recipe import OrderRules, Recipe, RecipeSource, State, StateProofs
 from ..templates.manifests import copy_of
 
 NFD = "nfd"
@@ -52,19 +52,19 @@ def with_node_agent(
             why=f"it has a state {NODE_AGENT} of its own, which this option adds",
             todo="rename that state",
         )
-    first = {name: state for name, state in recipe.states.items() if not state.requires}
+    first = {name: state for name, state in recipe.states.items() if not state.order.requires}
     agent = State(
         name=NODE_AGENT,
         role="state",
-        description="Writes what each node has proven into its labels, by Node Feature Discovery",
-        gates=False,
-        timeout=300,
-        validate=(Proof("rollout", {}),),
+        order=OrderRules(gates=False),
+        proofs=StateProofs((Proof("rollout", {}),), timeout=300),
     )
     others = {
-        name: replace(state, requires=(*state.requires, NODE_AGENT))
+        name: replace(
+            state, order=replace(state.order, requires=(*state.order.requires, NODE_AGENT))
+        )
         for name, state in recipe.states.items()
-        if state.requires
+        if state.order.requires
     }
     return replace(recipe, states={**first, NODE_AGENT: agent, **others})
 

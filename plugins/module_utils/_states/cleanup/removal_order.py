@@ -25,7 +25,7 @@ def removal_stages(
     reboots. So the drivers' states (those with a DaemonSet that is updated on delete only), and what
     these require, are the last.
     """
-    first = {name for name, state in recipe.states.items() if state.removed_first}
+    first = {name for name, state in recipe.states.items() if state.order.removed_first}
     drivers = {
         state_of(live[key])
         for key in keys

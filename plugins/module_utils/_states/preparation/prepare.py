@@ -291,7 +291,7 @@ def with_requirements(recipe: Recipe, chosen: Sequence[State]) -> list[State]:
     names = {state.name for state in chosen}
     for state in reversed(list(recipe.states.values())):
         if state.name in names:
-            names.update(state.requires)
+            names.update(state.order.requires)
     return [state for state in recipe.states.values() if state.name in names]
 
 

@@ -83,7 +83,7 @@ def _left_out(recipe: Recipe, rendered: Mapping[str, RenderedState]) -> dict[str
         name
         for state in recipe.states.values()
         if rendered[state.name].enabled
-        for name in state.requires
+        for name in state.order.requires
     }
     found = {}
     for name in required:
@@ -99,7 +99,7 @@ def _with(
 ) -> tuple[str, ...]:
     """The states that a state waits for, in the recipe's order, with those that it requires and
     that were left out."""
-    found = {*required, *(each for each in recipe.states[name].requires if each in left_out)}
+    found = {*required, *(each for each in recipe.states[name].order.requires if each in left_out)}
     return tuple(state for state in recipe.states if state in found)
 
 
@@ -117,7 +117,7 @@ def _make_plan(
         name=state.name,
         requires=requires,
         proofs=output.proofs,
-        timeout=float(state.timeout),
+        timeout=float(state.proofs.timeout),
         groups=PlannedGroups(
             hashes=dict(output.hashes),
             daemonsets=daemonsets,

@@ -86,7 +86,7 @@ def test_files_are_states_in_the_order_of_their_numbers() -> None:
     }
     states = states_of(files, steps_of(templates_in(files)))
     assert list(states) == ["namespace", "crds", "s0000_build", "s1000_driver", "templates"]
-    assert [state.requires for state in states.values()] == [
+    assert [state.order.requires for state in states.values()] == [
         (),
         ("namespace",),
         ("crds",),

@@ -49,16 +49,20 @@ def test_a_good_recipe(recipe: Recipe) -> None:
     )
     assert list(recipe.states) == ["build", "driver", "plugin"]
     driver = recipe.states["driver"]
-    assert (driver.per, driver.timeout, driver.enabled) == (("kernel",), 900, "driver_enabled")
+    assert (driver.per, driver.proofs.timeout, driver.enabled) == (
+        ("kernel",),
+        900,
+        "driver_enabled",
+    )
     assert [(asset.files, asset.needs_api) for asset in driver.assets] == [
         (("driver/account.yaml.j2", "driver/daemonset.yaml.j2"), ""),
         (("driver/scc.yaml.j2",), "security.openshift.io/v1/SecurityContextConstraints"),
     ]
-    assert recipe.states["plugin"].timeout == 600
+    assert recipe.states["plugin"].proofs.timeout == 600
 
 
 def test_proofs_have_their_defaults(recipe: Recipe) -> None:
-    rollout, workload = recipe.states["plugin"].validate
+    rollout, workload = recipe.states["plugin"].proofs.validate
     assert (rollout.kind, rollout.spec) == ("rollout", {})
     assert KINDS["workload"].settings_of(workload) == WorkloadSettings(
         pod="validation/check.yaml.j2",
@@ -383,7 +387,7 @@ def test_good_proofs(files: dict[str, str], proof: str) -> None:
         "      - rollout: {}\n", f"      - {proof}\n", 1
     )
 
-    assert load(files, "toy").states["plugin"].validate[0].kind == proof.partition(":")[0]
+    assert load(files, "toy").states["plugin"].proofs.validate[0].kind == proof.partition(":")[0]
 
 
 def test_all_mistakes_are_said_at_once_but_not_more_than_ten(files: dict[str, str]) -> None:

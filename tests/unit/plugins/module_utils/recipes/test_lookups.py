@@ -52,14 +52,16 @@ def test_only_what_is_looked_up_has_an_image_to_prove(
     state = state_of(files, added)
     assert state.images.lookup == lookup
     assert is_looked_up(state) is (lookup != "never")
-    assert [proof.kind for proof in state.validate] == ([] if lookup == "never" else ["image"])
+    assert [proof.kind for proof in state.proofs.validate] == (
+        [] if lookup == "never" else ["image"]
+    )
 
 
 def test_an_option_turns_look_ups_on(files: dict[str, str]) -> None:
     state = state_of(
         files, "    lookup: \"{{ 'node' if options.mode == 'fast' else 'never' }}\"\n", mode="fast"
     )
-    assert (state.images.lookup, len(state.validate)) == ("node", 1)
+    assert (state.images.lookup, len(state.proofs.validate)) == ("node", 1)
 
 
 def test_what_a_template_gives_is_looked_at(files: dict[str, str]) -> None:

@@ -95,9 +95,9 @@ def test_the_agent_comes_before_all_that_stands_on_others(by_nodes: ByNodes) -> 
     states = by_nodes.recipe.states
 
     assert list(states)[:2] == ["build", "node_agent"]
-    assert states["build"].requires == ()
-    assert states["driver"].requires == ("build", "node_agent")
-    assert states["plugin"].requires == ("driver", "node_agent")
+    assert states["build"].order.requires == ()
+    assert states["driver"].order.requires == ("build", "node_agent")
+    assert states["plugin"].order.requires == ("driver", "node_agent")
 
 
 def test_nobody_waits_for_a_label_of_the_agent(by_nodes: ByNodes) -> None:

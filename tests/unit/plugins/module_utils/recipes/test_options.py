@@ -20,6 +20,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils._recipes.loadi
     Option,
     Recipe,
     RecipeNodes,
+    StateProofs,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._recipes.loading.standard import (
     STANDARD_OPTIONS,
@@ -175,8 +176,9 @@ def test_a_disabled_state_without_proof_stands_in_nobodys_way(
     recipe: Recipe, facts_for: MakeFacts
 ) -> None:
     states = dict(recipe.states)
-    states["driver"] = replace(states["driver"], disabled_validate=())
-    states["build"] = replace(states["build"], validate=states["driver"].validate)
+    proofs = states["driver"].proofs
+    states["driver"] = replace(states["driver"], proofs=StateProofs(proofs.validate))
+    states["build"] = replace(states["build"], proofs=StateProofs(proofs.validate))
     changed = replace(recipe, states=states)
     off = enabled_states(changed, facts_for(changed, {"driver_enabled": False}))
 

@@ -90,11 +90,11 @@ def test_a_key_of_a_state_changes_alone(files: dict[str, str], recipe: Recipe) -
     )
 
     driver, before = found.states["driver"], recipe.states["driver"]
-    assert (driver.timeout, driver.enabled) == (1200, "")
-    assert (driver.assets, driver.requires, driver.validate) == (
+    assert (driver.proofs.timeout, driver.enabled) == (1200, "")
+    assert (driver.assets, driver.order, driver.proofs.validate) == (
         before.assets,
-        before.requires,
-        before.validate,
+        before.order,
+        before.proofs.validate,
     )
 
 
@@ -108,8 +108,8 @@ def test_a_state_with_a_role_is_a_new_one(files: dict[str, str]) -> None:
         **{"mine/one.yaml.j2": "kind: DaemonSet"},
     )
 
-    assert found.states["driver"].requires == ()
-    assert found.states["driver"].timeout == 600
+    assert found.states["driver"].order.requires == ()
+    assert found.states["driver"].proofs.timeout == 600
     assert list(found.states)[-1] == "more"
 
 

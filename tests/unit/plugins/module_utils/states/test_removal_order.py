@@ -11,6 +11,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_o
     ObjectKey,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._recipes.loading.recipe import (
+    OrderRules,
     Recipe,
     RecipeSource,
     State,
@@ -21,8 +22,8 @@ from ansible_collections.hardware.enablement.plugins.module_utils._states.cleanu
 
 STATES = (
     State("build", "state"),
-    State("driver", "state_driver", requires=("build",)),
-    State("plugin", "state_device_plugin", requires=("driver",)),
+    State("driver", "state_driver", order=OrderRules(("build",))),
+    State("plugin", "state_device_plugin", order=OrderRules(("driver",))),
 )
 DEMO = Recipe("demo", "demo", RecipeSource("demo"), states={state.name: state for state in STATES})
 
@@ -60,8 +61,8 @@ def test_without_a_driver_all_goes_at_once() -> None:
 def test_what_would_undo_the_others_work_goes_first() -> None:
     states = (
         State("api", "state"),
-        State("master", "state", requires=("api",), removed_first=True),
-        State("worker", "state", requires=("master",)),
+        State("master", "state", order=OrderRules(("api",), removed_first=True)),
+        State("worker", "state", order=OrderRules(("master",))),
     )
     demo = Recipe(
         "demo", "demo", RecipeSource("demo"), states={state.name: state for state in states}
