@@ -107,6 +107,8 @@ def a_reboot_takes_it_away_until_a_run(site: Site, machine: Machine, kernel: str
     assert machine.boots() != before
     assert not machine.loaded(MODULE)
     site.cluster.relabel(machine.vm.name)
+    # What the last run has proven, as docs/decisions/0126 says.
+    assert summary(site, machine) == "ready"
     it_is_built_and_loaded(site, machine, kernel)
 
 
