@@ -316,7 +316,7 @@ def test_files_of_modules_are_of_the_nodes_that_are_chosen_and_gone_when_disable
     runner = Runner(cluster, "modprobe", tmp_path)
     options = {
         "blacklist": ["nouveau"],
-        "node_selector": {"kubernetes.io/hostname": "plain-1"},
+        "node_selector": {"kubernetes.io/hostname": "gpu-old-1"},
     }
     wanted = {"hardware_enablement_recipe": "modprobe", "hardware_enablement_options": options}
     played = runner.play("enable", **wanted)
@@ -324,7 +324,7 @@ def test_files_of_modules_are_of_the_nodes_that_are_chosen_and_gone_when_disable
     pods = cluster.kubectl(
         "get", "pods", "-n", "modprobe", "-o", "jsonpath={.items[*].spec.nodeName}"
     )
-    assert pods == "plain-1"
+    assert pods == "gpu-old-1"
     runner.play("enable", **wanted).unchanged()
     runner.play("disable", hardware_enablement_recipe="modprobe").check()
     assert (
