@@ -7,7 +7,6 @@ one for each file."""
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Iterator
 from itertools import groupby
 from pathlib import Path
@@ -61,17 +60,9 @@ def pytest_sessionfinish() -> None:
 
 def grant(cluster: Cluster, user: str, role: str) -> None:
     """Bind a user to a ClusterRole."""
-    group = "rbac.authorization.k8s.io"
-    binding = {
-        "apiVersion": f"{group}/v1",
-        "kind": "ClusterRoleBinding",
-        "metadata": {"name": f"{user}-{role}"},
-        "roleRef": {"apiGroup": group, "kind": "ClusterRole", "name": role},
-        "subjects": [{"apiGroup": group, "kind": "User", "name": user}],
-    }
-    # Not "create": on a busy machine kubectl asks again for what has not been answered in time, and
-    # fails since it is there by then.
-    cluster.kubectl("apply", "-f", "-", stdin=json.dumps(binding))
+    cluster.kubectl(
+        "create", "clusterrolebinding", f"{user}-{role}", f"--clusterrole={role}", f"--user={user}"
+    )
 
 
 def documented(cluster: Cluster, folder: Path) -> Runner:

@@ -147,6 +147,7 @@ def _make_initrd(kernel: str, root: Path, target: Path) -> None:
     busybox = shutil.which("busybox")
     assert busybox is not None
     _copy_program(Path(busybox), tree / "bin/busybox")
+    (tree / "bin/sh").symlink_to("busybox")
     _copy_program(_HERE / "initrd.sh", tree / "init")
     (tree / "dev").mkdir()
     os.mknod(tree / "dev/console", stat.S_IFCHR | 0o600, os.makedev(5, 1))

@@ -1,4 +1,4 @@
-#!/bin/busybox sh
+#!/bin/sh
 # From an initrd of busybox and the disk's drivers to the machine's own root file system.
 /bin/busybox mkdir -p /proc /sys /dev /root
 /bin/busybox mount -t devtmpfs devtmpfs /dev
