@@ -25,18 +25,18 @@ int simple_kmod_answer(void) { return 42; }
 EXPORT_SYMBOL_GPL(simple_kmod_answer);
 static int __init begin(void)
 {
-	const struct firmware *firmware;
-	struct platform_device *device = platform_device_register_simple("simple_kmod", -1, NULL, 0);
-	int error;
-	if (IS_ERR(device))
-		return PTR_ERR(device);
-	error = request_firmware(&firmware, "simple-kmod.bin", &device->dev);
-	platform_device_unregister(device);
-	if (error)
-		return error;
-	pr_info("simple_kmod: %s, firmware %.*s\\n", greeting, (int)firmware->size, firmware->data);
-	release_firmware(firmware);
-	return 0;
+    const struct firmware *firmware;
+    struct platform_device *device = platform_device_register_simple("simple_kmod", -1, NULL, 0);
+    int error;
+    if (IS_ERR(device))
+        return PTR_ERR(device);
+    error = request_firmware(&firmware, "simple-kmod.bin", &device->dev);
+    platform_device_unregister(device);
+    if (error)
+        return error;
+    pr_info("simple_kmod: %s, firmware %.*s\\n", greeting, (int)firmware->size, firmware->data);
+    release_firmware(firmware);
+    return 0;
 }
 static void __exit end(void) { pr_info("simple_kmod: goodbye\\n"); }
 """,
@@ -47,12 +47,12 @@ static void __exit end(void) { pr_info("simple_kmod: goodbye\\n"); }
 int simple_kmod_answer(void);
 static const struct file_operations operations = { .owner = THIS_MODULE };
 static struct miscdevice device = {
-	.minor = MISC_DYNAMIC_MINOR, .name = "simple_kmod", .fops = &operations, .mode = 0444,
+    .minor = MISC_DYNAMIC_MINOR, .name = "simple_kmod", .fops = &operations, .mode = 0444,
 };
 static int __init begin(void)
 {
-	pr_info("upper: the answer is %d\\n", simple_kmod_answer());
-	return misc_register(&device);
+    pr_info("upper: the answer is %d\\n", simple_kmod_answer());
+    return misc_register(&device);
 }
 static void __exit end(void) { misc_deregister(&device); }
 """,
@@ -76,10 +76,10 @@ ifneq ($(KERNELRELEASE),)
 obj-m := simple_kmod.o upper.o foreign.o
 else
 modules:
-	$(MAKE) -C $(HEADERS) M=$(CURDIR) modules
-	sed -i 's/ SMP preempt/ ONE preempt/' foreign.ko
-	mkdir -p out/$(KERNEL)
-	cp *.ko out/$(KERNEL)/
+    $(MAKE) -C $(HEADERS) M=$(CURDIR) modules
+    sed -i 's/ SMP preempt/ ONE preempt/' foreign.ko
+    mkdir -p out/$(KERNEL)
+    cp *.ko out/$(KERNEL)/
 endif
 """
 
