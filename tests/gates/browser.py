@@ -1,8 +1,8 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Look at pages of the documentation's site in Chromium, at the widths of a phone, a tablet and a desk, and
-at the report page with 23 nodes and with 5,000.
+"""Look at pages of the documentation's site in Chromium, at the width of a phone and of a desk, and at
+the report page, with 23 nodes and with 5,000, at that of a tablet as well.
 
 Usage: python -m tests.gates.browser SITE PICTURES. It writes a picture of each page and width, and
 fails where a page is wider than the screen, lacks a picture, links to a file that is not there or
@@ -34,7 +34,8 @@ PAGES = (
     "recipes/nvidia-gpu/README.html",
     "reference/special_resource_module.html",
 )
-WIDTHS = (400, 800, 1280)
+WIDTHS = (400, 1280)
+REPORT_WIDTHS = (400, 800, 1280)
 # Evaluated in the page once the theme's own scripts are done, where it has any. What is too wide the
 # theme hides instead of scrolling: it cannot be read, unless it is in a box that scrolls.
 LOOK = """(width => {
@@ -169,12 +170,15 @@ def main(site: Path, pictures: Path) -> int:
     large = pictures / "report-5000.html"
     large.write_text(report.enlarged(5000), encoding="utf-8")
     pages = {page.removesuffix(".html").replace("/", "-"): site / page for page in PAGES}
-    pages |= {"report": report.PAGE, "report-5000": large}
+    reports = {"report": report.PAGE, "report-5000": large}
+    looks = itertools.chain(
+        itertools.product(pages.items(), WIDTHS), itertools.product(reports.items(), REPORT_WIDTHS)
+    )
     with running(found) as browser:
-        for (name, page), width in itertools.product(pages.items(), WIDTHS):
+        for (name, page), width in looks:
             seen = browser.look_at(page, width, pictures / f"{name}-{width}.png")
             said += [f"{name} at {width} px {sentence}" for sentence in seen]
-    print("\n".join([*said, f"Pictures of {len(pages)} pages: {pictures}"]))
+    print("\n".join([*said, f"Pictures of {len(pages | reports)} pages: {pictures}"]))
     return 1 if said else 0
 
 
