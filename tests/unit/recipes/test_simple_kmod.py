@@ -247,7 +247,7 @@ def test_images_of_others_are_signed_and_nothing_is_compiled() -> None:
 )
 def test_half_of_what_signing_needs_is_refused(kmod: Any, options: Any, said: str) -> None:
     with pytest.raises(InvalidInput, match=said):
-        _ = kmod(repository="registry.example/kmod", **options).objects
+        assert kmod(repository="registry.example/kmod", **options).objects
 
 
 @pytest.mark.parametrize("end", ["", ".gz"])

@@ -267,7 +267,9 @@ def test_firmware_of_the_image_is_there_before_the_module_is_loaded(node: Node) 
 def test_firmware_needs_a_place_on_the_node() -> None:
     render = renderer(REPO / "recipes" / "simple-kmod")
     with pytest.raises(InvalidInput, match="that is empty; set firmware_path"):
-        _ = render(repository="registry.example/kmod", firmware_directory="/opt/firmware").objects
+        assert render(
+            repository="registry.example/kmod", firmware_directory="/opt/firmware"
+        ).objects
 
 
 def test_it_waits_for_its_kernel_and_unloads_nothing_from_another(node: Node) -> None:
