@@ -156,25 +156,27 @@ def make_registry_site(cluster: Cluster, name: str, folder: Path) -> Iterator[Si
     place = registry_folder(name)
     Registry.remove(place)
     authority = Authority(cluster.folder / "pki", "kubernetes")
-    with (
-        Registry.start(place, auth="htpasswd", authority=authority) as registry,
-        FaultProxy(registry.address, authority) as proxy,
-    ):
-        cluster.trust_registry(registry.named_address, registry.ca)
-        images, base = Images(registry), ensure_image("kmod-base")
-        images.push_archive("base/kmod", "1", base.archive)
-        cluster.load_image("builder", nodes=cluster.workers[:1])
-        prebuilt, built = base.kernels[0], base.kernels[-1]
-        secret = folder / "config.json"
-        auths = json.loads(registry.dockerconfig())["auths"]
-        secret.write_text(
-            json.dumps({"auths": {**auths, proxy.address: registry.credentials.entry}})
-        )
-        allow(cluster, secret, NAMESPACE)
-        runner = Runner(cluster, USER, folder)
-        here = {"kubernetes.io/hostname": cluster.workers[0]}
-        yield Site(cluster, registry, images, proxy, runner, prebuilt, built, secret, here)
-    Registry.remove(place)
+    try:
+        with (
+            Registry.start(place, auth="htpasswd", authority=authority) as registry,
+            FaultProxy(registry.address, authority) as proxy,
+        ):
+            cluster.trust_registry(registry.named_address, registry.ca)
+            images, base = Images(registry), ensure_image("kmod-base")
+            images.push_archive("base/kmod", "1", base.archive)
+            cluster.load_image("builder", nodes=cluster.workers[:1])
+            prebuilt, built = base.kernels[0], base.kernels[-1]
+            secret = folder / "config.json"
+            auths = json.loads(registry.dockerconfig())["auths"]
+            secret.write_text(
+                json.dumps({"auths": {**auths, proxy.address: registry.credentials.entry}})
+            )
+            allow(cluster, secret, NAMESPACE)
+            runner = Runner(cluster, USER, folder)
+            here = {"kubernetes.io/hostname": cluster.workers[0]}
+            yield Site(cluster, registry, images, proxy, runner, prebuilt, built, secret, here)
+    finally:
+        Registry.remove(place)
 
 
 @contextmanager
