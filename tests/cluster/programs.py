@@ -23,7 +23,7 @@ from pathlib import Path
 
 import yaml
 
-from tests.cluster.errors import ClusterError
+from tests.cluster.errors import ClusterError, last_words
 from tests.cluster.locks import locked
 from tests.cluster.paths import HERE, cache_folder, replacing
 from tests.cluster.releases import SUMS, NotDownloadedError, Releases, read_sums, this_platform
@@ -390,6 +390,6 @@ def _run(command: list[str], directory: Path, purpose: str) -> str:
         command, cwd=directory, env=go_environment(), capture_output=True, text=True, check=False
     )
     if result.returncode != 0:
-        last = " / ".join(result.stderr.strip().splitlines()[-3:])
+        last = last_words(result.stderr)
         raise ClusterError(f"Could not {purpose} in {directory}: {last}")
     return result.stdout.strip()

@@ -19,7 +19,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.cluster.errors import ClusterError
+from tests.cluster.errors import ClusterError, last_words
 from tests.cluster.images.archive import (
     Layer,
     architecture,
@@ -182,7 +182,7 @@ def _grow(recipe: Recipe, base: Path, folder: Path) -> None:
     command = [*module, *map(str, (folder, base / "root", script, sources))]
     result = subprocess.run(command, cwd=REPO, capture_output=True, text=True, check=False)
     if result.returncode != 0:
-        last = " / ".join((result.stderr.strip() or result.stdout.strip()).splitlines()[-3:])
+        last = last_words(result.stderr, result.stdout)
         raise ClusterError(f"The image {recipe.name} cannot be made, its script failed: {last}")
     changes = folder / "changes"
     if recipe.wheels:

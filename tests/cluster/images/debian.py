@@ -12,7 +12,7 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.cluster.errors import ClusterError
+from tests.cluster.errors import ClusterError, last_words
 
 _FORMAT = "$(ORIGIN)|$(LABEL)|$(CODENAME)|$(RELEASE)|$(REPO_URI)|$(COMPONENT)"
 # Not needed in any container: documentation and translations.
@@ -154,7 +154,7 @@ def _run(
         check=False,
     )
     if result.returncode != 0:
-        last = " / ".join((result.stderr.strip() or result.stdout.strip()).splitlines()[-3:])
+        last = last_words(result.stderr, result.stdout)
         raise ClusterError(
             f"Could not {purpose}: {last}; is the mirror reachable, and was `apt-get update` run?"
         )

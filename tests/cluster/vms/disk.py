@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from tests.cluster.errors import ClusterError
+from tests.cluster.errors import ClusterError, last_words
 from tests.cluster.images import Image, ensure_image, ensure_tree
 from tests.cluster.images.build import images_lock, make_once
 from tests.cluster.images.recipes import KERNEL_PACKAGES
@@ -237,7 +237,7 @@ def _run(
         check=False,
     )
     if result.returncode != 0:
-        last = " / ".join(result.stderr.decode(errors="replace").strip().splitlines()[-3:])
+        last = last_words(result.stderr.decode(errors="replace"))
         raise ClusterError(
             f"The disk of virtual machines cannot be made, {Path(command[0]).name} failed: {last}"
         )

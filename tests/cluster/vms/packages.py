@@ -10,7 +10,7 @@ import platform
 import shutil
 import subprocess
 
-from tests.cluster.errors import ClusterError
+from tests.cluster.errors import ClusterError, last_words
 from tests.cluster.programs import Say
 
 # program -> the Debian package that has it
@@ -60,7 +60,7 @@ def _apt(command: list[str], names: str) -> None:
         check=False,
     )
     if result.returncode != 0:
-        last = " / ".join((result.stderr.strip() or result.stdout.strip()).splitlines()[-3:])
+        last = last_words(result.stderr, result.stdout)
         raise ClusterError(
             f"{names}, which virtual machines need, cannot be installed: `apt-get {command[0]}` said: "
             f"{last}; is a Debian mirror reachable?"
