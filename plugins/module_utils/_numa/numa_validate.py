@@ -14,10 +14,11 @@ from typing import Any, Literal, Optional
 
 from .._cluster.api_client.client import connect
 from .._cluster.api_client.connection_request import ConnectionRequest
-from .._errors import EnablementError, InvalidInput
+from .._errors import EnablementError
 from .._json import Obj
 from .._nodes.pools import parse_pools
 from .._runs.context import RunContext
+from .._runs.report_file import writing
 from .._runs.task import Task
 from .._schema.requests import ParameterGroup
 from .fingerprints import require_xxhash
@@ -145,15 +146,8 @@ def _as_json(result: Obj) -> Obj:
 
 def _write(path: str | None, text: str) -> None:
     if path:
-        try:
+        with writing("The findings", path):
             Path(path).write_text(text, encoding="utf-8")
-        except OSError as error:
-            raise InvalidInput(
-                "The findings cannot be written",
-                where=path,
-                why=error.strerror or str(error),
-                todo="name a file in a folder that is there",
-            ) from None
 
 
 def _failure(failed: Sequence[Obj], result: Obj) -> EnablementError:

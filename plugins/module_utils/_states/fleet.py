@@ -16,6 +16,7 @@ from typing import Any, Optional
 from .._errors import InvalidInput
 from .._json import Obj, part
 from .._runs.context import RunContext
+from .._runs.report_file import writing
 from .._runs.task import Task
 from .._times import timestamp
 from .page import page, page_data
@@ -61,7 +62,8 @@ def run(request: FleetReportRequest, context: RunContext) -> Obj:
     table = aligned([_HEAD, *(_cells(row) for row in rows)])
     for line in table if request.show else ():
         context.notice(line)
-    _write_files(request, recipe, timestamp(context.clock()))
+    if request.page or request.metrics:
+        _write_files(request, recipe, timestamp(context.clock()))
     return {
         "changed": False,
         "rows": rows,
@@ -71,7 +73,7 @@ def run(request: FleetReportRequest, context: RunContext) -> Obj:
 
 
 def _write_files(request: FleetReportRequest, recipe: str, now: str) -> None:
-    """The page, its data beside it, and the metrics, where they are asked for."""
+    """The page with its data beside it, and the metrics: of these, what is asked for."""
     reports = {
         cluster: [each for result in results for each in _reports(recipe, result)]
         for cluster, results in request.clusters.items()
@@ -107,16 +109,9 @@ def _write_files(request: FleetReportRequest, recipe: str, now: str) -> None:
 def _write(path: str, text: str) -> None:
     """Write a file at once: who reads it meanwhile, such as a collector of metrics, sees no half of it."""
     partial = Path(f"{path}.part")
-    try:
+    with writing("The report", path):
         partial.write_text(text, encoding="utf-8")
         partial.replace(path)
-    except OSError as error:
-        raise InvalidInput(
-            "The report cannot be written",
-            where=path,
-            why=error.strerror or str(error),
-            todo="name a file in a folder that is there",
-        ) from None
 
 
 def rows_of(

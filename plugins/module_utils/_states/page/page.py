@@ -61,9 +61,7 @@ class _Group:
 def render(data: Mapping[str, Any]) -> str:
     """The page as HTML; data: as docs/admin/report.schema.json says."""
     made = seconds(data["made"]) or 0.0
-    environment = jinja2.Environment(
-        autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=jinja2.Undefined
-    )
+    environment = jinja2.Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
     environment.filters |= {
         "as_json": lambda value: json.dumps(value, ensure_ascii=False),
         "counted": _counted,

@@ -44,7 +44,7 @@ def cluster_data(name: str, results: Sequence[Result], reports: Reports) -> Obj:
         "host": next((str(each["host"]) for each in results if "uid" in each), ""),
         # What failed although there is no report that says so.
         "error": failures[-1]
-        if failures and not any(_is_wrong(each) for each in latest.values())
+        if failures and all(each["ready"] for each in latest.values())
         else "",
         "resources": [_resource(recipe, report) for recipe, report in latest.items()],
         "exchange": _exchange(results),
@@ -55,10 +55,6 @@ def cluster_data(name: str, results: Sequence[Result], reports: Reports) -> Obj:
 def page_data(clusters: Sequence[Obj], made: str) -> Obj:
     """All of it; made: an API timestamp."""
     return {"version": VERSION, "made": made, "clusters": list(clusters)}
-
-
-def _is_wrong(report: Mapping[str, Any]) -> bool:
-    return not report["ready"]
 
 
 def _resource(name: str, report: Mapping[str, Any]) -> Obj:

@@ -1,0 +1,25 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Files on the controller, or target, that a person has named for what a run has found."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from .._errors import InvalidInput
+
+
+@contextmanager
+def writing(what: str, path: str) -> Iterator[None]:
+    """Raises InvalidInput where what is done in it cannot write; what: "The report"."""
+    try:
+        yield
+    except OSError as error:
+        raise InvalidInput(
+            f"{what} cannot be written",
+            where=path,
+            why=error.strerror or str(error),
+            todo="name a file in a folder that is there",
+        ) from None
