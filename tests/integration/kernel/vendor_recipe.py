@@ -71,15 +71,17 @@ MODULE_VERSION("{version}");
 """
 # The last one is of a kernel for one processor: of the number of the release alone the kernel takes
 # no notice, since its symbols have versions of their own.
+# Steps begin with ">", since sanity wants no tabs; not for the kernel's own files, which read this one.
 _MAKEFILE = """
 ifneq ($(KERNELRELEASE),)
 obj-m := simple_kmod.o upper.o foreign.o
 else
+.RECIPEPREFIX = >
 modules:
-    $(MAKE) -C $(HEADERS) M=$(CURDIR) modules
-    sed -i 's/ SMP preempt/ ONE preempt/' foreign.ko
-    mkdir -p out/$(KERNEL)
-    cp *.ko out/$(KERNEL)/
+> $(MAKE) -C $(HEADERS) M=$(CURDIR) modules
+> sed -i 's/ SMP preempt/ ONE preempt/' foreign.ko
+> mkdir -p out/$(KERNEL)
+> cp *.ko out/$(KERNEL)/
 endif
 """
 

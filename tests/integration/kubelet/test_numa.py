@@ -83,6 +83,16 @@ def zones(cluster: Cluster, node: str) -> dict[str, dict[str, int]]:
     }
 
 
+def free_zones(cluster: Cluster, node: str) -> dict[str, dict[str, int]]:
+    """The same, once the kubelet tells of memory too, which it does a moment later than of CPUs."""
+
+    def whole() -> dict[str, dict[str, int]]:
+        found = zones(cluster, node)
+        return found if {"cpu", "memory"} <= found["node-0"].keys() else {}
+
+    return wait_until(whole, f"CPUs and memory are published of {node}")
+
+
 def container(name: str, cpu: str, command: Sequence[str] = ("sleep", "3600"), **more: Any) -> Obj:
     """A container whose limits are its requests."""
     amounts = {"cpu": cpu, "memory": "32Mi"}
@@ -145,7 +155,7 @@ def test_both_exporters_publish_and_the_scheduler_goes_by_it(
 ) -> None:
     assert policies(cluster) == dict.fromkeys(cluster.workers, ("single-numa-node", "pod"))
     for node in cluster.workers:
-        before = zones(cluster, node)
+        before = free_zones(cluster, node)
         free = before["node-0"]["cpu"]
         # One container has no limits, so that the pod has nothing for itself.
         burstable = [container("main", "100m"), {**container("other", "0"), "resources": {}}]
