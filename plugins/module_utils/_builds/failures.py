@@ -155,7 +155,9 @@ _MEMORY = _any(
     r"out of memory|cannot allocate memory|memory exhausted|Killed signal terminated program|signal: killed"
 )
 # What tells only that something failed before it.
-_SUMMARY = _any(r"building at STEP|exit status \d+$|^error: build error: ")
+_SUMMARY = _any(r"building at STEP|exit(?:ed with)? status \d+$|^error: build error: ")
+# What compilers and make find; the first of it is the cause of the others.
+_FOUND = _any(r":\d+: (?:fatal )?error: |: \*\*\* (?!.*\bError \d+$)")
 # The last line of a Containerfile's build that could not pull, push, or work at all.
 _BY_LAST_LINE = ((BuildPhase.BASE, _BASE), (BuildPhase.PUSH, _PUSH), (BuildPhase.START, _UNABLE))
 # As far back as a cause is looked for.
@@ -234,7 +236,10 @@ def _place_of_compile(lines: Sequence[str], last: str) -> tuple[BuildPhase, str]
     if fetched:
         return BuildPhase.SOURCES, fetched[-1]
     starved = [line for line in telling if _starvation(line)]
-    return BuildPhase.COMPILE, (starved or telling or [last])[-1]
+    if starved:
+        return BuildPhase.COMPILE, starved[-1]
+    found = [line for line in telling if _FOUND.search(line)]
+    return BuildPhase.COMPILE, (found[:1] or telling[-1:] or [last])[0]
 
 
 def _tells_of_fetching(line: str) -> bool:

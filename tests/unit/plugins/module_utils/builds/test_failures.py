@@ -188,6 +188,22 @@ def test_what_does_not_compile_is_held_against_the_inputs(line: str) -> None:
         assert found.text == f"the build failed: {line}"
 
 
+def test_the_first_that_a_compiler_finds_is_told() -> None:
+    """As buildah prints it around make of the kernel."""
+    line = "/usr/src/linux-headers-6.12/scripts/Makefile.lib:292: *** missing separator.  Stop."
+    after = [
+        "make[1]: *** [/usr/src/linux-headers-6.12/Makefile:236: __sub-make] Error 2",
+        "make[1]: Leaving directory '/usr/src/linux-headers-6.12'",
+        "make: *** [Makefile:6: modules] Error 2",
+        "subprocess exited with status 2",
+        "subprocess exited with status 2",
+    ]
+    assert classify(BuildPhase.COMPILE, [line, *after, RUN]).text == f"the build failed: {line}"
+    errors = [f"/src/kmod.c:{number}: error: 'a{number}' undeclared" for number in (7, 9)]
+    found = classify(BuildPhase.COMPILE, [*errors, *after, RUN])
+    assert found.text == f"the build failed: {errors[0]}"
+
+
 @pytest.mark.parametrize(
     ("line", "phase", "reason"),
     [
