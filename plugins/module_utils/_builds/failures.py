@@ -235,11 +235,15 @@ def _place_of_compile(lines: Sequence[str], last: str) -> tuple[BuildPhase, str]
     fetched = [line for line in telling if _tells_of_fetching(line)]
     if fetched:
         return BuildPhase.SOURCES, fetched[-1]
-    starved = [line for line in telling if _starvation(line)]
+    return BuildPhase.COMPILE, _told_by_compiler(telling) or last
+
+
+def _told_by_compiler(lines: Sequence[str]) -> str:
+    """The line that tells why nothing was compiled, "" where there is none."""
+    starved = [line for line in lines if _starvation(line)]
     if starved:
-        return BuildPhase.COMPILE, starved[-1]
-    found = [line for line in telling if _FOUND.search(line)]
-    return BuildPhase.COMPILE, (found[:1] or telling[-1:] or [last])[0]
+        return starved[-1]
+    return next(filter(_FOUND.search, lines), lines[-1] if lines else "")
 
 
 def _tells_of_fetching(line: str) -> bool:
