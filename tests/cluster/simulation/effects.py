@@ -52,12 +52,12 @@ def missing(pod: Pod, serving: Served, stack: Stack | None, node: str) -> list[s
 def shortage(pod: Pod, node: Node, pods: Sequence[Pod]) -> str:
     """Why a kubelet would not admit the pod ("OutOfX: sentence"), for pods that were bound without
     the scheduler."""
-    for resource, amount in pod.extended.items():
+    for resource, amount in pod.of_plugins.items():
         if resource not in node.allocatable:
             continue
         free = int(node.allocatable[resource])
         used = sum(
-            other.extended.get(resource, 0)
+            other.of_plugins.get(resource, 0)
             for other in pods
             if other.uid != pod.uid and not other.finished and other.status.get("containerStatuses")
         )

@@ -180,6 +180,14 @@ class Pod:
         )
 
     @property
+    def of_plugins(self) -> dict[str, int]:
+        """The extended resources that a device plugin gives it: for others the scheduler has made a
+        claim, and the kubelet leaves them to the DRA driver."""
+        claim = self.status.get("extendedResourceClaimStatus") or {}
+        claimed = {each["resourceName"] for each in claim.get("requestMappings") or ()}
+        return {name: amount for name, amount in self.extended.items() if name not in claimed}
+
+    @property
     def restarts(self) -> int:
         statuses = self.status.get("containerStatuses") or [{}]
         return int(statuses[0].get("restartCount", 0))

@@ -90,6 +90,11 @@ def test_a_kubelet_rejects_what_does_not_fit() -> None:
     asks = pod(CUDA, gpus=1, restart="Never")
     assert effects.shortage(asks, machine, [asks]) == ""
     assert effects.shortage(asks, machine, [asks, holder]).startswith("OutOfnvidia.com/gpu: ")
+    # A device plugin that has gone leaves 0, which does not count for who has a claim.
+    machine.allocatable["nvidia.com/gpu"] = "0"
+    mapping = {"resourceName": "nvidia.com/gpu"}
+    claim = {"extendedResourceClaimStatus": {"requestMappings": [mapping]}}
+    assert effects.shortage(replace(asks, status=claim), machine, [asks]) == ""
 
 
 def test_addresses_are_free_ones() -> None:
