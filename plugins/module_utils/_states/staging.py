@@ -23,7 +23,9 @@ from .._cluster.api_objects.ranks import WORKLOADS, rank_of
 from .._json import part
 
 # They do nothing by themselves, or not before node affinity lets them.
-_INERT = frozenset({"DaemonSet", "PodDisruptionBudget", "Service"})
+_INERT = frozenset(
+    {"DaemonSet", "DeviceClass", "PodDisruptionBudget", "ResourceClaimTemplate", "Service"}
+)
 
 # An adopted object is not deleted but put back as it was.
 _TAKING = ("delete", "restore")

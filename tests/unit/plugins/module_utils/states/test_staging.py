@@ -56,6 +56,8 @@ def change(manifest: dict[str, Any], action: Any = "create") -> Change:
         ("DaemonSet", "apps/v1", False),
         ("ConfigMap", "v1", False),
         ("Service", "v1", False),
+        ("ResourceClaimTemplate", "resource.k8s.io/v1", False),
+        ("DeviceClass", "resource.k8s.io/v1", False),
         ("CustomResourceDefinition", "apiextensions.k8s.io/v1", False),
         ("Deployment", "apps/v1", True),
         ("Job", "batch/v1", True),
