@@ -207,6 +207,24 @@ restarts_pending:
   type: list
   elements: str
   returned: always
+allocation:
+  description: What gives the devices of which nodes to pods, where the recipe has several ways; a row for each pair of what is
+    and what is asked for.
+  type: list
+  elements: dict
+  returned: always
+  version_added: 0.2.0
+  contains:
+    way:
+      description: What serves the nodes, C(none) between two.
+      type: str
+    wanted:
+      description: What is to, which M(hardware.enablement.driver_upgrade) brings about.
+      type: str
+    nodes:
+      description: The nodes.
+      type: list
+      elements: str
 nodes:
   description: The phase of every node, and of every state on it.
   type: dict

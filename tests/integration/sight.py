@@ -51,6 +51,7 @@ def gates(cluster: Cluster, node: str) -> dict[str, str]:
         "upgrade",
         "container-runtime",
         "node-kernel",
+        "device-allocation",
     )
     carried = {
         key: value

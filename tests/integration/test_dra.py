@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from threading import Event, Thread
 from typing import Any
 
 import pytest
@@ -16,7 +17,8 @@ import pytest
 from tests.cluster import Cluster
 from tests.cluster.simulation.faults import clear_faults, set_fault
 from tests.integration import sight
-from tests.integration.plays import Runner
+from tests.integration.plays import Played, Runner
+from tests.integration.test_killed_runs import kill
 from tests.integration.test_other_vendors import OURS, RECIPES, enable, limited
 from tests.integration.waiting import wait_until, wait_until_none
 
@@ -25,14 +27,23 @@ pytestmark = pytest.mark.recipes
 DRA: dict[str, Any] = {"hardware_enablement_recipe": "dra-like"}
 OPTIONS: dict[str, Any] = {"devices": 2}
 HOLDER = "holder"
+GPU_OPTIONS: dict[str, Any] = {
+    "exporter_validation": False,
+    "driver_precompiled": True,
+    "node_condition": True,
+}
+GPUS: dict[str, Any] = {
+    "hardware_enablement_recipe": "nvidia-gpu",
+    "hardware_enablement_options": GPU_OPTIONS,
+}
 
 
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[Cluster]:
-    """2 nodes with 2 cards each, and one with 8 GPUs."""
+    """2 nodes with 2 cards each, and 2 with 8 GPUs."""
     with Cluster.up("test-dra") as started:
         started.add_nodes(2, profile="fpga", prefix="fpga")
-        started.add_nodes(1, profile="gpu-h100", prefix="gpu")
+        started.add_nodes(2, profile="gpu-h100", prefix="gpu")
         yield started
 
 
@@ -99,13 +110,94 @@ def hold(cluster: Cluster, node: str, cards: int) -> None:
 
 def ask(cluster: Cluster, node: str, resource: str) -> None:
     """A pod that asks for one of an extended resource, and runs."""
-    container = {"name": "main", "image": "user", "resources": {"limits": {resource: "1"}}}
-    spec = {"nodeSelector": {"kubernetes.io/hostname": node}, "containers": [container]}
     metadata = {"name": HOLDER, "namespace": "default"}
-    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec}
-    pod["spec"] = {**spec, "tolerations": [{"operator": "Exists"}]}
+    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, **using(node, {resource: "1"})}
     cluster.kubectl("apply", "-f", "-", stdin=json.dumps(pod))
     cluster.kubectl("wait", "--for=condition=Ready", f"pod/{HOLDER}", "--timeout=60s")
+
+
+def using(node: str, limits: dict[str, str]) -> dict[str, Any]:
+    """The spec of a pod of somebody on a node, which takes what keeps others off its GPUs."""
+    container = {"name": "main", "image": "user", "resources": {"limits": limits}}
+    spec = {
+        "nodeSelector": {"kubernetes.io/hostname": node},
+        "tolerations": [{"key": "nvidia.com/gpu", "operator": "Exists"}],
+        "containers": [container],
+    }
+    return {"spec": spec}
+
+
+def deploy(cluster: Cluster, name: str, node: str, limits: dict[str, str]) -> None:
+    """A Deployment of one pod on a node, which runs."""
+    labels = {"app": name}
+    spec = {
+        "selector": {"matchLabels": labels},
+        "template": {"metadata": {"labels": labels}, **using(node, limits)},
+    }
+    metadata = {"name": name, "namespace": "default"}
+    made = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": metadata, "spec": spec}
+    cluster.kubectl("apply", "-f", "-", stdin=json.dumps(made))
+    cluster.kubectl("rollout", "status", f"deployment/{name}", "--timeout=60s")
+
+
+def enable_gpus(gpus: Runner, way: str) -> Played:
+    """Enable with one node in a pool whose GPUs are to be served so."""
+    selector = {"matchLabels": {"kubernetes.io/hostname": "gpu-1"}}
+    pool = {"name": "first", "selector": selector, "options": {"device_allocation": way}}
+    return gpus.play("enable", **GPUS, hardware_enablement_pools=[pool]).check()
+
+
+def allocation(cluster: Cluster, node: str) -> str | None:
+    """What a node's label says of who serves its GPUs."""
+    return sight.marks(cluster)[node].get("nvidia-gpu.device-allocation")
+
+
+def offered(cluster: Cluster) -> dict[str, int]:
+    """Node -> how many GPUs its device plugin offers."""
+    nodes = sight.nodes(cluster)
+    return {
+        name: int(nodes[name]["status"]["allocatable"].get("nvidia.com/gpu", "0"))
+        for name in ("gpu-1", "gpu-2")
+    }
+
+
+def running(cluster: Cluster) -> dict[str, str]:
+    """The uids of somebody's pods, by what they are of."""
+    pods = cluster.api.get("/api/v1/namespaces/default/pods")["items"]
+    return {
+        pod["metadata"].get("labels", {}).get("app", pod["metadata"]["name"]): pod["metadata"][
+            "uid"
+        ]
+        for pod in pods
+        if not pod["metadata"].get("deletionTimestamp")
+    }
+
+
+class Watcher(Thread):
+    """Looks again and again whether a node's GPUs are offered by both at once. twice: where they
+    were."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        super().__init__(daemon=True)
+        self.cluster = cluster
+        self.twice: set[str] = set()
+        self.looks = 0
+        self.over = Event()
+
+    def run(self) -> None:
+        """Until it is over."""
+        while not self.over.wait(0.2):
+            published, plugins = slices(self.cluster), offered(self.cluster)
+            self.twice |= {node for node in plugins if plugins[node] and published.get(node)}
+            self.looks += 1
+
+    def __enter__(self) -> Watcher:
+        self.start()
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self.over.set()
+        self.join()
 
 
 def release(cluster: Cluster) -> None:
@@ -125,13 +217,9 @@ def test_gpus_are_claimed_where_the_recipe_for_them_is_extended(
     cluster: Cluster, tmp_path: Path
 ) -> None:
     recipe: dict[str, Any] = {"hardware_enablement_recipe": "nvidia-gpu-dra"}
-    options = {
-        "exporter_validation": False,
-        "driver_precompiled": True,
-        "node_condition": True,
-    }
-    gpus = limited(cluster, "nvidia-gpu-dra", tmp_path, OURS, hardware_enablement_options=options)
-    gpus.play("enable", **recipe, hardware_enablement_options=options).check()
+    options = {"hardware_enablement_options": GPU_OPTIONS}
+    gpus = limited(cluster, "nvidia-gpu-dra", tmp_path, OURS, **options)
+    gpus.play("enable", **recipe, **options).check()
     assert sight.marks(cluster)["gpu-1"]["nvidia-gpu-dra"] == "ready"
     assert condition(cluster, "gpu-1", "nvidia-gpu-dra") == ("True", "Ready")
     assert slices(cluster)["gpu-1"] == 8
@@ -150,6 +238,68 @@ def test_gpus_are_claimed_where_the_recipe_for_them_is_extended(
     gpus.play("disable", **recipe).check()
     assert condition(cluster, "gpu-1", "nvidia-gpu-dra") is None
     wait_until(lambda: "gpu-1" not in slices(cluster), "the driver's slice goes with it")
+
+
+def test_a_pool_is_brought_to_dra_and_back_and_pods_without_a_gpu_stay(
+    cluster: Cluster, tmp_path: Path
+) -> None:
+    gpus = limited(cluster, "nvidia-gpu", tmp_path, OURS, hardware_enablement_options=GPU_OPTIONS)
+    enable_gpus(gpus, "device-plugin")
+    deploy(cluster, "mover", "gpu-1", {"nvidia.com/gpu": "1"})
+    deploy(cluster, "bystander", "gpu-1", {})
+    deploy(cluster, "elsewhere", "gpu-2", {"nvidia.com/gpu": "1"})
+    ask(cluster, "gpu-1", "nvidia.com/gpu")
+    before = running(cluster)
+
+    # Asked for, and nothing changes under who holds a GPU; nor does it under one whom nobody makes again.
+    assert (
+        "~ 1 node is served by device-plugin, until the playbook upgrade brings it to dra: gpu-1"
+        in enable_gpus(gpus, "dra").output
+    )
+    blocked = gpus.play("upgrade", **GPUS)
+    assert blocked.code == 2
+    assert "served by device-plugin -> dra" in blocked.output
+    assert f"pod default/{HOLDER}, which asks for nvidia.com/gpu: nobody makes it" in blocked.output
+    assert running(cluster) == before
+    assert (slices(cluster).get("gpu-1"), offered(cluster)) == (None, {"gpu-1": 8, "gpu-2": 8})
+    cluster.kubectl("delete", f"pod/{HOLDER}")
+    del before[HOLDER]
+
+    # Killed where one way has gone and the other has not come; the next run goes on.
+    with Watcher(cluster) as watcher:
+        run = gpus.start("upgrade", **GPUS)
+        wait_until(lambda: allocation(cluster, "gpu-1") == "none", "nobody serves gpu-1")
+        kill(cluster, run, lock="nvidia-gpu")
+        gpus.play("upgrade", **GPUS).check()
+    assert (watcher.twice, watcher.looks > 0) == (set(), True)
+    assert slices(cluster).items() >= {"gpu-1": 8}.items()
+    assert "gpu-2" not in slices(cluster)
+    assert offered(cluster) == {"gpu-1": 0, "gpu-2": 8}
+    assert condition(cluster, "gpu-1", "nvidia-gpu") == ("True", "Ready")
+    cluster.kubectl("rollout", "status", "deployment/mover", "-n", "default", "--timeout=60s")
+    after = running(cluster)
+    assert {name for name, uid in after.items() if before[name] != uid} == {"mover"}
+    assert len(claims(cluster)) == 1
+
+    # Half of the nodes, one recipe: the next runs have nothing to do.
+    mark = cluster.mark()
+    gpus.play("upgrade", **GPUS).unchanged()
+    again = enable_gpus(gpus, "dra").unchanged()
+    assert "~ 1 node is served by dra: gpu-1" in again.output
+    assert gpus.writes(mark) == []
+
+    enable_gpus(gpus, "device-plugin")
+    with Watcher(cluster) as watcher:
+        gpus.play("upgrade", **GPUS).check()
+    assert watcher.twice == set()
+    assert "gpu-1" not in slices(cluster)
+    assert offered(cluster) == {"gpu-1": 8, "gpu-2": 8}
+    back = running(cluster)
+    assert {name for name, uid in back.items() if after[name] != uid} == {"mover"}
+    cluster.kubectl("delete", "deployment", "--all", "-n", "default")
+    gpus.play("disable", **GPUS).check()
+    assert condition(cluster, "gpu-1", "nvidia-gpu") is None
+    assert allocation(cluster, "gpu-1") is None
 
 
 def test_a_second_run_changes_nothing(cluster: Cluster, runner: Runner) -> None:

@@ -129,7 +129,7 @@ def discover(
     of the newest NodeFeature): what the caller knows from elsewhere; without nfd_present the labels
     of the given nodes tell. absence: why no node matches, where the caller has found out. grouping:
     by what nodes are told apart, kernel alone by default. Raises InvalidInput for a node in two
-    pools, and for a pool without a node.
+    pools, for a pool without a node, and where what serves a node would change unasked.
     """
     grouping = grouping or Grouping()
     seen = {str(node["metadata"]["name"]): node for node in nodes}
@@ -137,6 +137,7 @@ def discover(
     facts = [NodeFacts.from_object(seen[name]) for name in sorted(seen)]
     matched = tuple(node for node in facts if matches(node.labels, any_of, node.taints))
     check_membership(grouping.pools, matched)
+    grouping.refuse_unsaid(matched)
     node_groups = grouping.groups(matched)
     return Discovery(
         matched=len(matched),
@@ -237,6 +238,7 @@ _TEXTS = (
     "runtime",
     "runtime_major",
     "runtime_version",
+    "allocation",
     "pool",
 )
 
@@ -247,6 +249,7 @@ def _group_to_dict(group: NodeGroup) -> dict[str, Any]:
         "preinstalled_driver": group.preinstalled,
         "per": list(group.per),
         "nodes": list(group.nodes),
+        "coming": list(group.coming),
         "count": len(group.nodes),
         "by_name": {facet: list(names) for facet, names in group.by_name.items()},
         "terms": [dict(term) for term in group.terms],
@@ -260,6 +263,7 @@ def _group_from_dict(given: Mapping[str, Any]) -> NodeGroup:
         preinstalled=bool(given["preinstalled_driver"]),
         per=tuple(str(facet) for facet in given["per"]),
         nodes=tuple(str(node) for node in given["nodes"]),
+        coming=tuple(str(node) for node in given["coming"]),
         by_name={str(facet): tuple(map(str, names)) for facet, names in given["by_name"].items()},
         terms=tuple(dict(term) for term in given["terms"]),
         held=tuple(dict(term) for term in given["held"]),

@@ -12,9 +12,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from .expressions import EVERYWHERE, Terms, both, of_label_sets, outside
+from .device_allocation import AllocationChange, DeviceAllocation
+from .expressions import EVERYWHERE, Expression, Terms, both, of_label_sets, outside
 from .facts import ARCH, KERNEL, NodeFacts
-from .groups import FACETS, NodeGroup, Term, make_id, normal
+from .groups import FACETS, NodeGroup, Term, make_group_id, make_id, normal
 from .pools import NodePool
 from .selectors import LabelSet, matches
 from .system import FEATURES, OS_ID, OS_VERSION, label_form
@@ -28,13 +29,15 @@ class Grouping:
     made of these.
 
     preinstalled: label sets, any of which says that a node brings its driver. published: facet ->
-    the node label of ours that tells it.
+    the node label of ours that tells it. allocation: by which ways devices are served, None where there
+    is but one.
     """
 
     finest: tuple[str, ...] = normal(("kernel",))
     pools: tuple[NodePool, ...] = ()
     preinstalled: tuple[LabelSet, ...] = ()
     published: Mapping[str, str] = field(default_factory=dict, hash=False)
+    allocation: DeviceAllocation | None = field(default=None, hash=False)
     _ids: dict[tuple[Any, ...], str] = field(
         default_factory=dict, init=False, compare=False, repr=False
     )
@@ -64,6 +67,7 @@ class Grouping:
             runtime_major=system.runtime_major,
             runtime_version=_lowest(each.system.runtime_version for each in nodes),
             preinstalled=matches(node.labels, self.preinstalled),
+            allocation=self._allocation_of(node),
             pool=self._pool_of(node),
         ).narrowed(self.finest if per is None else per)
         return replace(group, nodes=tuple(each.name for each in nodes), by_name=_lacking(nodes))
@@ -80,10 +84,51 @@ class Grouping:
             system.runtime,
             system.runtime_major,
         )
-        return (*software, matches(node.labels, self.preinstalled), self._pool_of(node))
+        brought = matches(node.labels, self.preinstalled)
+        return (*software, brought, self._allocation_of(node), self._pool_of(node))
 
     def _pool_of(self, node: NodeFacts) -> str:
         return next((pool.name for pool in self.pools if pool.has(node.labels)), "")
+
+    def _allocation_of(self, node: NodeFacts) -> str:
+        """Of a node, as a group has it."""
+        return (
+            self._if_unusual(self.allocation.way_of(node.labels, self._pool_of(node)))
+            if self.allocation
+            else ""
+        )
+
+    def _if_unusual(self, way: str) -> str:
+        """A way as a group has it: the usual one is nothing special."""
+        return "" if self.allocation is None or way == self.allocation.usual else way
+
+    def allocation_change(self, node: NodeFacts) -> AllocationChange | None:
+        """What an exchange would make of what serves a node's devices; None for nothing."""
+        if self.allocation is None:
+            return None
+        return self.allocation.change_of(node.labels, self._pool_of(node))
+
+    def allocation_rows(self, nodes: Iterable[NodeFacts]) -> list[dict[str, Any]]:
+        """By which ways the nodes are served, and are to be: a row (way, wanted, nodes) for each pair;
+        none where there is but one way."""
+        if self.allocation is None:
+            return []
+        found: dict[tuple[str, str], list[str]] = defaultdict(list)
+        for node in nodes:
+            pool = self._pool_of(node)
+            now = self.allocation.fact(node.labels, pool)
+            found[now, self.allocation.wanted[pool]].append(node.name)
+        return [
+            {"way": way, "wanted": wanted, "nodes": sorted(names)}
+            for (way, wanted), names in sorted(found.items())
+        ]
+
+    def refuse_unsaid(self, nodes: Iterable[NodeFacts]) -> None:
+        """Raises InvalidInput where what serves a node would change unasked."""
+        if self.allocation is None:
+            return
+        for node in nodes:
+            self.allocation.refuse_unsaid(node.name, node.labels, self._pool_of(node))
 
     def facts_of(self, node: NodeFacts) -> dict[str, str]:
         """The labels of ours that a node should carry: name -> value."""
@@ -93,7 +138,10 @@ class Grouping:
             "os": lambda: os_value(system.os_id, system.os_version),
             "runtime": lambda: runtime_value(system.runtime, system.runtime_major),
         }
-        return {label: values[facet]() for facet, label in self.published.items()}
+        found = {label: values[facet]() for facet, label in self.published.items()}
+        if self.allocation:
+            found[self.allocation.label] = self.allocation.fact(node.labels, self._pool_of(node))
+        return found
 
     def id_of(self, node: NodeFacts) -> str:
         """The id of the finest group that a node belongs to; quick, since every event of a node
@@ -108,11 +156,24 @@ class Grouping:
         return {self.group_of(node, per).id for per in pers}
 
     def groups(self, nodes: Iterable[NodeFacts]) -> tuple[NodeGroup, ...]:
-        """The finest groups of the nodes, sorted by id."""
+        """The finest groups of the nodes, and those that an exchange would bring some into, sorted by
+        id."""
         alike: dict[tuple[Any, ...], list[NodeFacts]] = defaultdict(list)
+        coming: dict[tuple[Any, ...], list[NodeFacts]] = defaultdict(list)
         for node in nodes:
             alike[self._facts(node)].append(node)
-        return self._merged(self._of_alike(members) for members in alike.values())
+            if change := self.allocation_change(node):
+                to_come = (*self._facts(node), change.wanted)
+                coming[to_come].append(node)
+        parts = [self._of_alike(members) for members in alike.values()]
+        parts += [self._to_come(members, key[-1]) for key, members in coming.items()]
+        return self._merged(parts)
+
+    def _to_come(self, nodes: Sequence[NodeFacts], way: str) -> NodeGroup:
+        """The group that alike nodes are in once their devices are served by this way."""
+        group = self._of_alike(nodes)
+        found = replace(group, allocation=self._if_unusual(way))
+        return replace(found, id=make_group_id(found), nodes=(), coming=group.nodes)
 
     def coarse(self, groups: Iterable[NodeGroup], per: Sequence[str]) -> tuple[NodeGroup, ...]:
         """The groups by fewer facets that these groups make together, sorted by id."""
@@ -120,6 +181,7 @@ class Grouping:
             replace(
                 group.narrowed(per),
                 nodes=group.nodes,
+                coming=group.coming,
                 by_name=group.by_name,
                 os_build=group.os_build,
             )
@@ -136,18 +198,13 @@ class Grouping:
     def _together(self, parts: Sequence[NodeGroup]) -> NodeGroup:
         first = parts[0]
         system = "kernel" in first.per or "os" in first.per
+        nodes = {name for part in parts for name in part.nodes}
+        coming = {name for part in parts for name in part.coming}
         group = replace(
             first,
-            nodes=tuple(sorted(name for part in parts for name in part.nodes)),
-            by_name={
-                facet: names
-                for facet in ("kernel", "os", "arch")
-                if (
-                    names := tuple(
-                        sorted(name for part in parts for name in part.by_name.get(facet, ()))
-                    )
-                )
-            },
+            nodes=tuple(sorted(nodes)),
+            coming=tuple(sorted(coming - nodes)),
+            by_name=_all_lacking(parts),
             os_build=max((part.os_build for part in parts), key=_numbers) if system else "",
             runtime_version=(
                 _lowest(part.runtime_version for part in parts) if "runtime" in first.per else ""
@@ -164,13 +221,22 @@ class Grouping:
         """
         by_name = sorted({name for facet in group.per for name in group.by_name.get(facet, ())})
         terms: list[Term] = []
-        if len(by_name) < len(group.nodes):
+        if len(by_name) < len(group.nodes) + len(group.coming):
             terms += self._by_labels(group, self._labels(group))
         terms += [
-            {"matchFields": [{"key": "metadata.name", "operator": "In", "values": [name]}]}
+            {
+                "matchFields": [{"key": "metadata.name", "operator": "In", "values": [name]}],
+                **self._beside_the_name(group),
+            }
             for name in by_name
         ]
         return tuple(term for term in terms if term.get("matchExpressions") != [])
+
+    def _beside_the_name(self, group: NodeGroup) -> Term:
+        """What a node that is taken by name has to say as well: what serves it changes, its name does
+        not."""
+        found = [expression.to_dict() for expression in self._by_allocation(group)]
+        return {"matchExpressions": found} if found else {}
 
     def _held(self, group: NodeGroup) -> tuple[Term, ...]:
         """As the terms by labels, with our labels in the place of NFD's."""
@@ -199,6 +265,7 @@ class Grouping:
             {"key": key, "operator": "In", "values": [value]}
             for key, value in sorted(labels.items())
         ]
+        found += [expression.to_dict() for expression in self._by_allocation(group)]
         return [
             {"matchExpressions": [*found, *(expression.to_dict() for expression in term)]}
             for term in both(self._by_driver(group), self._by_pool(group))
@@ -224,6 +291,11 @@ class Grouping:
         brought = of_label_sets(self.preinstalled)
         return brought if group.preinstalled else outside(brought)
 
+    def _by_allocation(self, group: NodeGroup) -> list[Expression]:
+        if "allocation" not in group.per or self.allocation is None:
+            return []
+        return [self.allocation.expression(group.allocation or self.allocation.usual, group.pool)]
+
     def _by_pool(self, group: NodeGroup) -> Terms:
         if "pool" not in group.per or not self.pools:
             return EVERYWHERE
@@ -240,6 +312,15 @@ def runtime_value(runtime: str, major: str) -> str:
 def os_value(os_id: str, os_version: str) -> str:
     """An operating system as the value of a label: ubuntu-24.04."""
     return label_form(f"{os_id}-{os_version}")
+
+
+def _all_lacking(parts: Sequence[NodeGroup]) -> dict[str, tuple[str, ...]]:
+    """Of several groups, as of one."""
+    found = {
+        facet: {name for part in parts for name in part.by_name.get(facet, ())}
+        for facet in ("kernel", "os", "arch")
+    }
+    return {facet: tuple(sorted(names)) for facet, names in found.items() if names}
 
 
 def _lacking(nodes: Sequence[NodeFacts]) -> dict[str, tuple[str, ...]]:

@@ -5,8 +5,8 @@
 select its nodes.
 
 Facts are found (kernel with operating system and architecture, container runtime, preinstalled
-driver) or said (pool). Which of them count is what `per` names; the pool counts wherever anything
-does."""
+driver, what serves the devices) or said (pool). Which of them count is what `per` names; the pool
+counts wherever anything does."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from typing import Any
 Term = Mapping[str, Any]
 
 # What nodes may be told apart by, in the order in which it is written.
-FACETS = ("kernel", "os", "arch", "runtime", "driver", "pool")
+FACETS = ("kernel", "os", "arch", "runtime", "driver", "allocation", "pool")
 # What a group says of its nodes where a facet counts.
 _FACTS = {
     "kernel": ("kernel", "kernel_label", "os_id", "os_version", "os_build", "arch"),
@@ -27,6 +27,7 @@ _FACTS = {
     "arch": ("arch",),
     "runtime": ("runtime", "runtime_major", "runtime_version"),
     "driver": ("preinstalled",),
+    "allocation": ("allocation",),
     "pool": ("pool",),
 }
 # What such a fact looks like: kubelets and labels tell it, and it becomes part of names, images and
@@ -40,6 +41,7 @@ FORMS = {
     "runtime": re.compile(r"[a-z0-9]([a-z0-9.-]{0,30}[a-z0-9])?"),
     "runtime_major": re.compile(r"[0-9]{1,4}"),
     "runtime_version": re.compile(r"([0-9][A-Za-z0-9.+~-]{0,62})?"),
+    "allocation": re.compile(r"([a-z]([a-z0-9-]{0,61}[a-z0-9])?)?"),
 }
 _SHOWN = 80
 # The group of nodes of which all that counts is as it usually is: outside all pools, without a
@@ -76,9 +78,11 @@ class NodeGroup:
     into a label. os_build: of RHCOS, the newest among the nodes (one kernel may be part of several
     builds). runtime and runtime_major: the container runtime. runtime_version: its whole
     version, the lowest among the nodes, which is what they all can. preinstalled: whether the nodes bring
-    their driver. pool: "" for none. nodes: names, sorted. by_name: facet -> names of the nodes that
-    lack labels which would select them by it. terms: nodeSelectorTerms, any of which selects a node
-    of the group. held: the same by labels of ours alone, for a node on which NFD's labels are gone.
+    their driver. allocation: by which way their devices are served, "" for the usual one. pool: "" for
+    none. nodes: names, sorted. coming: those that an exchange would bring into it. by_name: facet ->
+    names of the nodes that lack labels which would select them by it. terms: nodeSelectorTerms, any of
+    which selects a node of the group. held: the same by labels of ours alone, for a node on which
+    NFD's labels are gone.
     """
 
     id: str
@@ -93,8 +97,10 @@ class NodeGroup:
     runtime_major: str = ""
     runtime_version: str = ""
     preinstalled: bool = False
+    allocation: str = ""
     pool: str = ""
     nodes: tuple[str, ...] = ()
+    coming: tuple[str, ...] = ()
     by_name: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     terms: tuple[Term, ...] = ()
     held: tuple[Term, ...] = ()
@@ -109,6 +115,7 @@ class NodeGroup:
             "arch": self.arch,
             "runtime": f"{self.runtime} {self.runtime_major}".strip(),
             "driver": "driver preinstalled" if self.preinstalled else "",
+            "allocation": f"served by {self.allocation}" if self.allocation else "",
             "pool": f"pool {self.pool}" if self.pool else "",
         }
         return (
@@ -140,7 +147,7 @@ def make_group_id(group: NodeGroup) -> str:
     """The id for the facts that count. What is as usual (no pool, no preinstalled driver) is no
     part of it."""
     per = group.per
-    names = [group.pool, "preinstalled" if group.preinstalled else ""]
+    names = [group.pool, "preinstalled" if group.preinstalled else "", group.allocation]
     if "runtime" in per:
         names.append(f"{group.runtime or 'unknown'}-{group.runtime_major}")
     if "kernel" in per and not any(names):
@@ -162,7 +169,8 @@ def make_group_id(group: NodeGroup) -> str:
         group.runtime,
         group.runtime_major,
     )
-    return _id(readable, "|".join((*facts, str(group.preinstalled), group.pool)), _LONGEST - 7)
+    special = (str(group.preinstalled), group.pool, *filter(None, [group.allocation]))
+    return _id(readable, "|".join((*facts, *special)), _LONGEST - 7)
 
 
 def _id(readable: str, facts: str, longest: int) -> str:

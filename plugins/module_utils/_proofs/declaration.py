@@ -23,7 +23,10 @@ from .proof import Proof
 S = TypeVar("S")
 T = TypeVar("T")
 
-ENABLED = Key(Text("the name of a bool option"), text="the `bool` option that turns the proof on")
+ENABLED = Key(
+    Text("the name of a bool option, or a template that gives true or false"),
+    text="the `bool` option that turns the proof on, or a template that says so",
+)
 
 
 class Scope(str, Enum):

@@ -22,6 +22,7 @@ from .readiness.node_readiness import is_by_nodes, runs_pod
 from .state_context import StateContext
 from .state_groups import StateGroups
 from .state_variables import StateVariables
+from .switches import truth_of
 from .templates.manifests import manifests_in
 from .templates.render_facts import RenderFacts
 from .templates.templating import Templates
@@ -106,8 +107,16 @@ class ProofRenderer:
         )
 
     def _counts(self, proof: Proof, finest: NodeGroup | None) -> bool:
-        """Whether a proof is turned on."""
-        return not proof.enabled or bool(self._facts.options_of(finest)[proof.enabled])
+        """Whether a proof is turned on; one that asks for facts of nodes is where there is no node."""
+        if not is_template(proof.enabled):
+            return not proof.enabled or bool(self._facts.options_of(finest)[proof.enabled])
+        if finest is None:
+            return True
+        where = f"recipe.yml, states.{self._state.name}, {proof.kind}.enabled"
+        variables = self._variables.of_group(finest, finest, frozenset())
+        text = self._templates.render_text(proof.enabled, where, variables)
+        what = f"proof {proof.kind} of state {self._state.name}"
+        return truth_of(text, what, self._path("recipe.yml"))
 
     def _check(self, proof: Proof, made: Proof, path: str, problems: Problems) -> None:
         """Add what is wrong with the settings of a proof, now that its texts are filled in."""

@@ -22,6 +22,20 @@ from .variables import cluster_variables, variables_of
 _VALUES = {"true": True, "false": False}
 
 
+def truth_of(text: str, what: str, where: str) -> bool:
+    """What the template of a switch gives. Raises InvalidInput where that is neither true nor
+    false."""
+    found = text.strip().lower()
+    if found not in _VALUES:
+        raise InvalidInput(
+            f"whether {what} is enabled cannot be told",
+            where=where,
+            why=f"its template gives {found[:80]!r}, and neither true nor false",
+            todo="correct the recipe",
+        )
+    return _VALUES[found]
+
+
 def enabled_states(recipe: Recipe, facts: RenderFacts) -> dict[str, frozenset[bool]]:
     """State -> whether it is enabled on the groups of nodes: {True}, {False}, or both where groups
     differ."""
@@ -85,16 +99,8 @@ class _Enablement:
         if not is_template(self._state.enabled):
             return bool(self._facts.options_of(own)[self._state.enabled])
         text = self._templates.render_text(self._state.enabled, self._path, self._variables(own))
-        found = text.strip().lower()
-        if found not in _VALUES:
-            where = self._recipe.source.place_of(self._path)
-            raise InvalidInput(
-                f"whether state {self._state.name} is enabled cannot be told",
-                where=where,
-                why=f"its template gives {found[:80]!r}, and neither true nor false",
-                todo="correct the recipe",
-            )
-        return _VALUES[found]
+        where = self._recipe.source.place_of(self._path)
+        return truth_of(text, f"state {self._state.name}", where)
 
     def _options(self) -> frozenset[str] | None:
         """The options that it depends on; None where only rendering tells."""

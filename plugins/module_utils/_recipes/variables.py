@@ -27,6 +27,7 @@ GROUP_FACTS = {
     "driver_toolkit": "os",
     "runtime": "runtime",
     "preinstalled_driver": "driver",
+    "allocation": "allocation",
     "pool": "",
     "group": "",
 }
@@ -136,6 +137,9 @@ def group_variables(group: NodeGroup, facts: RenderFacts) -> dict[str, Any]:
         )
     if "driver" in per:
         variables["preinstalled_driver"] = group.preinstalled
+    if "allocation" in per:
+        way = group.allocation or facts.usual_allocation
+        variables["allocation"] = _checked_fact("allocation", way, FORMS["allocation"], group)
     return {**variables, **group_names(group)}
 
 

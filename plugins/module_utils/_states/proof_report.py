@@ -47,6 +47,7 @@ def make_report(
     )
     report["causes"] = [desired.record_memory.lasting(cause) for cause in report["causes"]]
     report["kernels"] = sorted({node.system.kernel for node in loop.snapshot.nodes.values()})
+    report["allocation"] = desired.discovery.grouping.allocation_rows(loop.snapshot.nodes.values())
     report["upgrades"] = upgrade_rows(loop.snapshot.nodes.values(), desired.recipe.name)
     return report
 

@@ -21,6 +21,7 @@ from .._recipes.loading.recipe import Recipe
 from .._runs.context import RunContext
 from .._runs.guard import Guard
 from .._states.desired import Desired
+from .._states.on_nodes.node_devices import RESOURCE_SLICE
 from .._states.on_nodes.strays import MembershipRequest
 from .._states.preflight import of_run, refuse_lacking
 from .._states.preparation.image_facts import ImageRequest
@@ -166,4 +167,6 @@ def refuse_missing_rights(client: Client, desired: Desired) -> None:
         access(pods, namespace, "delete"): set(),
         access(nodes, None, "get"): set(),
     }
+    if desired.recipe.devices.allocation and client.serves(*RESOURCE_SLICE):
+        rights[access(client.kind(*RESOURCE_SLICE), None, "list")] = set()
     refuse_lacking(client, rights, f"restart the drivers of {desired.recipe.name}")

@@ -15,7 +15,8 @@ from .remedies import RemedyRules
 class ExchangeStep(Enum):
     """CORDON: nothing is done yet. FREE: users of the devices leave. STOP: our own pods that stand
     on the driver do. RUN_POD: the pod of a remedy runs. REBOOT: the node boots anew. RESTART: the
-    driver's pod goes. PROVE: the new one is proven, with all that stands on it. FINISH, FAIL: the
+    driver's pod goes. SWITCH: the label comes by which the devices are served in another way. PROVE: the
+    new one is proven, with all that stands on it. FINISH, FAIL: the
     node is given back, or goes into quarantine. ENDED: it is there."""
 
     CORDON = "is cordoned"
@@ -24,6 +25,7 @@ class ExchangeStep(Enum):
     RUN_POD = "waits for the remedy's pod to end"
     REBOOT = "waits for the node to boot anew"
     RESTART = "waits for the driver's pod to end"
+    SWITCH = "waits for the label that says what serves its devices"
     PROVE = "is proven"
     FINISH = "is given back"
     FAIL = "goes into quarantine"

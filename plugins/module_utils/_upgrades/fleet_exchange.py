@@ -173,7 +173,7 @@ class FleetExchange:
         exchange = self._active.get(node.name)
         if self._survey is None or exchange is None or not exchange.withdraws():
             return before
-        states = self._survey.standing_states(node.name)
+        states = exchange.standing_states()
         return replace(
             before,
             gates={state: value for state, value in before.gates.items() if state not in states},
@@ -229,7 +229,7 @@ class FleetExchange:
     def _judge(self, exchange: NodeExchange, walker: Walker, survey: UpgradeSurvey) -> None:
         """Go by what the proofs say of a node with a new driver."""
         unready = _unready(walker, exchange.node)
-        if exchange.remedy is None and survey.drivers.outdated(exchange.node):
+        if exchange.remedy is None and survey.is_behind(exchange.node):
             exchange.begin_again()
         elif unready == []:
             exchange.finish()
@@ -404,7 +404,7 @@ class FleetExchange:
     def _exchange(self, survey: UpgradeSurvey, choice: ExchangeChoice, node: str) -> NodeExchange:
         exchange = NodeExchange(
             self._desired.client,
-            survey.surveyed(node),
+            survey.surveyed(node, choice.phase),
             self._settings,
             choice.remedy(node),
             self._batch.before_write,

@@ -14,6 +14,7 @@ from .._cluster.api_client.api_errors import ApiError, Conflict, Unreachable
 from .._cluster.api_client.client import Client
 from .._cluster.api_objects.labels import VALIDATION_LABEL
 from .._json import Obj
+from .._nodes.device_allocation import NOBODY
 from .._nodes.upgrade_marks import (
     DONE,
     QUARANTINED,
@@ -40,6 +41,7 @@ _WITHDRAWN = (
     ExchangeStep.RUN_POD,
     ExchangeStep.REBOOT,
     ExchangeStep.RESTART,
+    ExchangeStep.SWITCH,
 )
 _HELD = (ExchangeStep.CORDON, ExchangeStep.FREE, *_WITHDRAWN)
 _WATCHED = (ExchangeStep.PROVE, ExchangeStep.ENDED)
@@ -86,6 +88,7 @@ class NodeExchange:
             ExchangeStep.RUN_POD: self._run_pod,
             ExchangeStep.REBOOT: self._reboot,
             ExchangeStep.RESTART: self._restart,
+            ExchangeStep.SWITCH: self._switch,
             ExchangeStep.FINISH: self._give_back,
             ExchangeStep.FAIL: self._quarantine,
         }
@@ -112,6 +115,10 @@ class NodeExchange:
         """Whether our own pods that stand on the driver have to go."""
         return self.step in _WITHDRAWN
 
+    def standing_states(self) -> list[str]:
+        """The states of which the node has no gate while its pods leave."""
+        return self._there.standing_states()
+
     def waits_for_caller(self) -> bool:
         """Whether nothing happens before whoever called has rebooted the node."""
         reboot = self._reboot_by
@@ -119,7 +126,9 @@ class NodeExchange:
 
     @property
     def _reboot_by(self) -> Reboot | None:
-        asked = self.remedy is None or self.remedy.step == REBOOT_NODE
+        asked = (
+            not self._there.driver_stays if self.remedy is None else self.remedy.step == REBOOT_NODE
+        )
         return self._settings.reboot if asked else None
 
     @property
@@ -161,7 +170,7 @@ class NodeExchange:
             return
         if self._mark.boot:
             self._go(ExchangeStep.REBOOT)
-        elif self._runs_pod or self._drivers():
+        elif self._runs_pod or self._there.allocation or self._drivers():
             self._go(ExchangeStep.FREE)
         else:
             # The driver's pod has been restarted by a run before this one.
@@ -187,6 +196,8 @@ class NodeExchange:
         self.again_at = now + 0.2
 
     def _stop(self) -> None:
+        if self._there.allocation and not self._says(NOBODY):
+            return
         if not self._withdraw():
             return
         left = [pod for pod in self._there.standing() if not self._is_remedy_pod(pod)]
@@ -197,6 +208,10 @@ class NodeExchange:
                 f"pod {metadata['namespace']}/{metadata['name']} stands on the driver"
                 f" and has to end: {deletion_cause(left[0]).why}"
             )
+            return
+        if self._there.allocation and (served := self._there.still_served()):
+            self._wait(f"{served}, and two would serve the same devices")
+            self.again_at = self._clock() + POD_AGAIN_S
             return
         if not self._note_try():
             return
@@ -296,7 +311,23 @@ class NodeExchange:
             # Another one of an old version: the DaemonSet has changed meanwhile.
             self._go(ExchangeStep.STOP)
         else:
+            self._go(ExchangeStep.SWITCH)
+
+    def _switch(self) -> None:
+        change = self._there.allocation
+        if change is None or self._says(change.wanted):
             self._prove()
+
+    def _says(self, way: str) -> bool:
+        """Whether the node's label is seen to name this way; it is written where not."""
+        if self._there.says(way):
+            return True
+        self._before_write()
+        body = {"metadata": {"labels": {self._there.allocation_label(): way}}}
+        self._client.patch(self._client.kind("v1", "Node"), self.node, None, body)
+        self._wait(f"the node has yet to be seen with {self._there.allocation_label()}={way}")
+        self.again_at = self._clock() + POD_AGAIN_S
+        return False
 
     def _withdraw(self) -> bool:
         """Have the labels taken off that our pods wait for, by the walk or by the node's own agent;
@@ -352,6 +383,7 @@ class NodeExchange:
 
     def begin_again(self) -> None:
         """The driver has changed once more."""
+        self._there = self._there.survey.surveyed(self.node, self.phase)
         self._mark.target = self._there.target()
         self._go(ExchangeStep.CORDON)
 

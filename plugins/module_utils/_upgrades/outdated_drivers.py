@@ -1,7 +1,8 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The nodes of an upgrade: those whose driver is not of the version that is deployed."""
+"""The nodes of an upgrade: those whose driver is not of the version that is deployed, or whose devices
+are served in another way than is asked for."""
 
 from __future__ import annotations
 
@@ -39,7 +40,7 @@ class OutdatedDrivers:
             if name not in under_way
             and name not in leaving
             and (only is None or name in only)
-            and (survey.drivers.outdated(name) or survey.held_up(name))
+            and (survey.is_behind(name) or survey.held_up(name))
         ]
         return [*sorted(under_way), *survey.in_zones(outdated)]
 
@@ -74,14 +75,14 @@ class OutdatedDrivers:
 
     def ended(self, phase: str) -> set[str]:
         """The nodes whose exchange ended so, for the version that is deployed now."""
-        drivers = self._survey.drivers
+        survey = self._survey
         return {
             name
-            for name, upgrade in self._survey.upgrades().items()
+            for name, upgrade in survey.upgrades().items()
             if upgrade.phase == phase
             and not upgrade.remedy
-            and upgrade.target == drivers.target(name)
-            and not drivers.outdated(name)
+            and upgrade.target == survey.target(name)
+            and not survey.is_behind(name)
         }
 
     def remedy(self, _node: str) -> Remedy | None:
@@ -95,4 +96,6 @@ class OutdatedDrivers:
     def _why(self, node: str) -> str:
         if outdated := self._survey.drivers.outdated(node):
             return outdated[0].why
+        if change := self._survey.allocation_change(node):
+            return str(change)
         return "driver does not start" if self._survey.held_up(node) else "begun by an earlier run"

@@ -16,6 +16,7 @@ from .._cluster.api_client.rights import CLUSTER, Right
 from .._cluster.api_objects.controller_references import controller_of
 from .._cluster.api_objects.labels import gate_label
 from .._json import Obj
+from .._nodes.device_allocation import AllocationChange
 from .._nodes.taint_ownership import (
     CONTROLLER_TAINTS,
     ControllerTaint,
@@ -28,6 +29,7 @@ from .._recipes.render import render_remedy
 from .._states.desired import Desired
 from .._states.on_nodes.claiming_pods import ClaimingPods
 from .._states.on_nodes.machine_config_pools import MachineConfigPools
+from .._states.on_nodes.node_devices import still_served
 from .device_users import KEPT, DeviceUser, device_users
 from .driver_pods import DriverPod, DriverPods
 from .exchange_steps import ExchangeSettings
@@ -94,18 +96,54 @@ class UpgradeSurvey:
 
     def standing_states(self, node: str) -> list[str]:
         """The states of a node's drivers, and all that stand on these, in dependency order."""
-        found = set(self.drivers.states(node))
+        return self._with_dependents(self.drivers.states(node))
+
+    def _with_dependents(self, states: Iterable[str]) -> list[str]:
+        """These, and all that stand on them, in dependency order."""
+        found = set(states)
         for plan in self._plans:
             if found.intersection(plan.requires):
                 found.add(plan.name)
         return [plan.name for plan in self._plans if plan.name in found]
 
-    def standing_pods(self, node: str) -> list[Obj]:
-        """Our own pods on a node that stand on its drivers, and have not ended."""
+    def allocation_states(self) -> list[str]:
+        """The states by which devices are served in one way or another, and all that stand on these, in
+        dependency order."""
+        states = self.recipe.states
+        return self._with_dependents(
+            {plan.name for plan in self._plans if "allocation" in states[plan.name].per}
+        )
+
+    def allocation_change(self, node: str) -> AllocationChange | None:
+        """What serves the node's devices, and what is to; None where these are the same."""
+        return self._desired.discovery.grouping.allocation_change(self.snapshot.nodes[node])
+
+    def is_behind(self, node: str) -> bool:
+        """Whether a node's driver, or what serves its devices, is another than is deployed."""
+        return bool(self.drivers.outdated(node)) or self.allocation_change(node) is not None
+
+    def target(self, node: str) -> str:
+        """The version that a node is to have: of its drivers, and what serves its devices."""
+        drivers, allocation = self.drivers.target(node), self._desired.discovery.grouping.allocation
+        if allocation is None:
+            return drivers
+        change = self.allocation_change(node)
+        labels = self.snapshot.nodes[node].labels
+        way = change.wanted if change else labels.get(allocation.label, "")
+        return "+".join(filter(None, [drivers, "" if way == allocation.usual else way]))
+
+    def still_served(self, node: str) -> str:
+        """What says that somebody serves the node's devices, in words; "" for nothing."""
+        serves, drivers = self._desired.prepared.serves, self._settings.use.dra_drivers
+        return still_served(self._client, self.snapshot.nodes[node], serves, drivers)
+
+    def standing_pods(self, node: str, states: Iterable[str] | None = None) -> list[Obj]:
+        """Our own pods on a node that are of these states, by default of those that stand on its
+        drivers, and have not ended."""
         drivers = set(self.drivers.states(node))
         pods = [
             pod
-            for state in self.standing_states(node)
+            for state in (self.standing_states(node) if states is None else states)
             if state not in drivers
             for pod in self.snapshot.pods_of(node, state)
             if _is_of_daemonset(pod)
@@ -165,10 +203,13 @@ class UpgradeSurvey:
             )
         return rows
 
-    def surveyed(self, node: str) -> SurveyedNode:
-        """One node, as its exchange sees it."""
+    def surveyed(self, node: str, phase: str) -> SurveyedNode:
+        """One node, as its exchange sees it. phase: as the node will say it: a remedy leaves what
+        serves the devices."""
         failing = frozenset(pod.uid for pod in self.held_up(node))
-        return SurveyedNode(node, self, self._desired, failing)
+        change = self.allocation_change(node) if phase == UPGRADING else None
+        stays = change is not None and not failing and not self.drivers.outdated(node)
+        return SurveyedNode(node, self, self._desired, failing, change, driver_stays=stays)
 
     def _unusable(self, name: str) -> str:
         """Why a node is of no use whatever its driver, "" where it may be."""
@@ -203,16 +244,39 @@ class UpgradeSurvey:
 @dataclass(frozen=True)
 class SurveyedNode:
     """One node on its way, read anew with each step. failing: pods of its driver that do not come
-    up."""
+    up. allocation: what comes to serve its devices, None where that stays; driver_stays: whether that is
+    all."""
 
     name: str
     survey: UpgradeSurvey
     desired: Desired
     failing: frozenset[str]
+    allocation: AllocationChange | None = None
+    driver_stays: bool = False
 
     def target(self) -> str:
-        """The version that its drivers are to have."""
-        return self.survey.drivers.target(self.name)
+        """The version that it is to have."""
+        return self.survey.target(self.name)
+
+    def standing_states(self) -> list[str]:
+        """The states whose pods leave, in dependency order."""
+        found = set() if self.driver_stays else set(self.survey.standing_states(self.name))
+        found |= set(self.survey.allocation_states()) if self.allocation else set()
+        return [name for name in self.desired.recipe.states if name in found]
+
+    def says(self, way: str) -> bool:
+        """Whether the node's label names this way."""
+        label, labels = self.allocation_label(), self.survey.snapshot.nodes[self.name].labels
+        return labels.get(label) == way
+
+    def allocation_label(self) -> str:
+        """The label that says what serves the node's devices, "" where there is but one way."""
+        allocation = self.desired.discovery.grouping.allocation
+        return allocation.label if allocation else ""
+
+    def still_served(self) -> str:
+        """What says that somebody serves its devices, "" for nothing."""
+        return self.survey.still_served(self.name)
 
     def boot_id(self) -> str:
         """Of its boot."""
@@ -220,18 +284,17 @@ class SurveyedNode:
 
     def standing(self) -> list[Obj]:
         """Our own pods that stand on the drivers."""
-        return self.survey.standing_pods(self.name)
+        return self.survey.standing_pods(self.name, self.standing_states())
 
     def own_states(self) -> tuple[str, ...]:
         """The states of its drivers and on these, where the node itself says what is proven."""
         by_nodes = self.desired.prepared.by_nodes
-        return tuple(self.survey.standing_states(self.name)) if by_nodes else ()
+        return tuple(self.standing_states()) if by_nodes else ()
 
     def published(self) -> list[str]:
         """The states of its drivers and on these of which the node has a label."""
         labels, recipe = self.survey.snapshot.nodes[self.name].labels, self.desired.recipe.name
-        states = self.survey.standing_states(self.name)
-        return [state for state in states if gate_label(recipe, state) in labels]
+        return [state for state in self.standing_states() if gate_label(recipe, state) in labels]
 
     def outdated(self) -> list[DriverPod]:
         """The drivers' pods that make way for others."""

@@ -174,6 +174,7 @@ def renderer(folder: Path) -> Render:
             options=resolve(recipe, options),
             groups=groups,
             coarse=coarse,
+            usual_allocation=recipe.usual_allocation,
             applyset_id="applyset-test",
             cluster={"platform": platform, **(cluster or {})},
             driver_toolkits=driver_toolkits or {},

@@ -32,9 +32,11 @@ def test_each_state_waits_for_what_it_needs(nvidia_gpu: Any) -> None:
         "mps": ("driver_validation",),
         "device_plugin": ("mps",),
         "device_plugin_validation": ("device_plugin",),
-        "dcgm": ("device_plugin_validation",),
+        "dra_driver": ("device_plugin",),
+        "dra_validation": ("dra_driver",),
+        "dcgm": ("device_plugin_validation", "dra_validation"),
         "monitoring": ("dcgm",),
-        "feature_discovery": ("device_plugin_validation",),
+        "feature_discovery": ("device_plugin_validation", "dra_validation"),
         "grafana": (),
     }
 

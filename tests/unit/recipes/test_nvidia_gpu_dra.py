@@ -5,11 +5,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
+from ansible_collections.hardware.enablement.plugins.module_utils._errors import InvalidInput
 from ansible_collections.hardware.enablement.plugins.module_utils._interface.bundle import (
     read_bundle,
 )
+from ansible_collections.hardware.enablement.plugins.module_utils._nodes.groups import NodeGroup
 from ansible_collections.hardware.enablement.plugins.module_utils._recipes.loading.load import load
 from ansible_collections.hardware.enablement.plugins.module_utils._recipes.loading.recipe import (
     Recipe,
@@ -17,11 +21,12 @@ from ansible_collections.hardware.enablement.plugins.module_utils._recipes.loadi
 from ansible_collections.hardware.enablement.tests.unit.recipes.conftest import (
     REPO,
     Render,
+    group_of,
     renderer,
 )
 
 RECIPES = REPO / "recipes"
-CHANGED = {"device_plugin", "device_plugin_validation"}
+OF_DRA = ("dra_driver", "dra_validation")
 
 
 @pytest.fixture(scope="module")
@@ -34,19 +39,53 @@ def recipes() -> tuple[Recipe, Recipe]:
     return base, dra
 
 
-def test_only_how_pods_get_gpus_is_another(recipes: tuple[Recipe, Recipe]) -> None:
+def test_only_what_is_usual_is_another(recipes: tuple[Recipe, Recipe]) -> None:
     base, dra = recipes
-    assert base.states.keys() - dra.states.keys() == {"mps"}
-    same = dra.states.keys() - CHANGED
-    assert {name for name in same if dra.states[name] != base.states[name]} == set()
+    assert dra.states == base.states
+    assert (base.allocations, dra.allocations) == (("device-plugin", "dra"),) * 2
+    assert (base.usual_allocation, dra.usual_allocation) == ("device-plugin", "dra")
 
 
-def test_no_resource_is_asked_for_and_claims_are_seen(recipes: tuple[Recipe, Recipe]) -> None:
-    _base, dra = recipes
-    assert dra.devices.resources == ()
-    assert dra.devices.access.dra_drivers == ("gpu.nvidia.com",)
-    proofs = [proof.kind for name in sorted(CHANGED) for proof in dra.states[name].proofs.validate]
+def test_who_holds_a_gpu_is_seen_whatever_has_given_it(recipes: tuple[Recipe, Recipe]) -> None:
+    for recipe in recipes:
+        assert "nvidia.com/gpu" in recipe.devices.resources
+        assert recipe.devices.access.dra_drivers == ("gpu.nvidia.com",)
+
+
+def served(way: str) -> NodeGroup:
+    """A group of nodes that are served so, of a recipe of which that is not usual."""
+    return replace(group_of(f"{way}-11aa22", "6.8.0-60-generic"), allocation=way)
+
+
+def test_nodes_have_one_of_the_two(nvidia_gpu: Render) -> None:
+    found = nvidia_gpu(groups=(served("dra"),), cluster={"kubernetes_version": "1.36.2"})
+    names = {each["metadata"]["name"] for each in found.objects("DaemonSet")}
+    assert "nvidia-dra-driver" in names
+    assert not [name for name in names if name.startswith(("nvidia-device-plugin", "nvidia-mps"))]
+    assert [state for state, _pod in found.validation_pods() if "driver" not in state] == [
+        "dra_validation"
+    ]
+    proofs = [proof.kind for state in OF_DRA for proof in found.states[state].proofs]
     assert proofs == ["rollout", "resource_slices", "workload"]
+    assert "allocatable" not in [proof.kind for proof in found.states["device_plugin"].proofs]
+    usual = nvidia_gpu()
+    assert not [each for state in OF_DRA for each in usual.objects(state=state)]
+    assert "allocatable" in [proof.kind for proof in usual.states["device_plugin"].proofs]
+
+
+@pytest.mark.parametrize(
+    ("version", "options", "why"),
+    [
+        ("1.36.2", {"device_plugin_enabled": False}, "two would give the same GPU away"),
+        ("1.33.4", {}, "Kubernetes 1.33.4 does not serve resource.k8s.io/v1"),
+    ],
+)
+def test_what_cannot_be_had_is_said_before_anything_is_written(
+    nvidia_gpu: Render, version: str, options: dict[str, bool], why: str
+) -> None:
+    with pytest.raises(InvalidInput, match=why):
+        nvidia_gpu(groups=(served("dra"),), cluster={"kubernetes_version": version}, **options)
+    assert nvidia_gpu(cluster={"kubernetes_version": version}, **options).objects("DaemonSet")
 
 
 # kubernetes-sigs/dra-driver-nvidia-gpu v0.4.1, deployments/helm/dra-driver-nvidia-gpu/templates/deviceclass-*.yaml: the
@@ -101,7 +140,7 @@ def test_feature_gates_and_probes_are_the_drivers(render: Render) -> None:
         each
         for each in render(
             cluster={"kubernetes_version": "1.36.2"}, dra_feature_gates=gates
-        ).objects("DaemonSet", "device_plugin")
+        ).objects("DaemonSet", "dra_driver")
         if each["metadata"]["name"].startswith("nvidia-dra-driver")
     ]
     (container,) = daemonset["spec"]["template"]["spec"]["containers"]

@@ -24,7 +24,7 @@ from ..._recipes.loading.recipe import Recipe, State
 from ..._states import priority_classes, resource_removal
 from ..._states.cleanup import foreign_objects
 from ..._states.inventory import node_hosts
-from ..._states.on_nodes import claiming_pods, holders, node_patches, proven_condition
+from ..._states.on_nodes import claiming_pods, holders, node_devices, node_patches, proven_condition
 from ..._states.preparation import discover, foreign, platform, runtime_facts
 from ..._states.record import record_store
 from ..._states.validation import answers, mirror
@@ -97,6 +97,8 @@ def _of_recipe(recipe: Recipe, objects: Sequence[Made], types: ApiTypes) -> Iter
         yield _of(made.api_version, made.kind, types, CLUSTER, (*READ, "delete"))
     if recipe.devices.access.dra_drivers:
         yield from claiming_pods.RIGHTS
+    if recipe.devices.allocation:
+        yield from node_devices.RIGHTS
     if recipe.source.format:
         asked = runtime_facts.RIGHTS.items()
         yield from (right for name, right in asked if recipe.source.format.reads(name))

@@ -49,6 +49,7 @@ OWNERSHIP = frozenset({RECIPE_LABEL, STATE_LABEL, GROUP_LABEL, MANAGED_BY_LABEL,
 # What a node tells the pods of a recipe about itself; no state can be called so, since their names
 # have no hyphen.
 RUNTIME, SYSTEM, KERNEL = "container-runtime", "node-os", "node-kernel"
+ALLOCATION = "device-allocation"
 # The configuration by which the node's agent has written the labels.
 AGENT_CONFIGURATION = "agent-configuration"
 
@@ -81,7 +82,7 @@ def summary_label(recipe: str) -> str:
 
 def fact_label(recipe: str, fact: str) -> str:
     """The node label of ours for a fact: RUNTIME, SYSTEM, KERNEL, which is on every node that is
-    enabled, or AGENT_CONFIGURATION."""
+    enabled, ALLOCATION or AGENT_CONFIGURATION."""
     return f"{DOMAIN}/{recipe}.{fact}"
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ..._nodes.groups import FACETS, NodeGroup, make_group_id, normal
+from ..loading.recipe import Recipe
 from .api_types import ApiTypes
 
 
@@ -40,6 +41,17 @@ class SampleCluster:
 def coarse(group: NodeGroup, per: Sequence[str]) -> NodeGroup:
     """The coarser group that one of the made-up ones is a part of."""
     return _selected(group.narrowed(per))
+
+
+def allocated_in_all_ways(groups: Sequence[NodeGroup], recipe: Recipe) -> list[NodeGroup]:
+    """The groups, and beside the first one others that its nodes are in once their devices are served
+    in another way."""
+    others = [
+        replace(groups[0], allocation=way)
+        for way in recipe.allocations
+        if way != recipe.usual_allocation
+    ]
+    return [*groups, *(_selected(replace(each, id=make_group_id(each))) for each in others)]
 
 
 def _is_builtin(api: str) -> bool:

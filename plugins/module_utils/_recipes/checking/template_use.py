@@ -91,7 +91,8 @@ def unread_options(recipe: Recipe, uses: Uses) -> list[str]:
     parsed."""
     if any(path in recipe.source.files and path not in uses.files for path in _named_files(recipe)):
         return []
-    read = {*_options_in([recipe.driver_version, *recipe.devices.access.texts])}
+    texts = [recipe.driver_version, *recipe.devices.access.texts]
+    read = {*_options_in(texts), recipe.devices.allocation}
     return [
         name
         for name in recipe.options

@@ -30,7 +30,7 @@ from .made import MadeObjects
 from .object_check import ObjectCheck
 from .object_names import images_of
 from .recording import RecordingTemplates, Rendering
-from .sample_clusters import MADE_UP_TOOLKIT, SampleCluster, coarse
+from .sample_clusters import MADE_UP_TOOLKIT, SampleCluster, allocated_in_all_ways, coarse
 from .variants import SAMPLE, Variant
 
 
@@ -105,7 +105,10 @@ class Trials:
         facts = RenderFacts(
             namespace=self._namespace,
             options=options,
-            groups=[group for group in cluster.groups if self._fits(group.kernel)],
+            groups=allocated_in_all_ways(
+                [group for group in cluster.groups if self._fits(group.kernel)], self.recipe
+            ),
+            usual_allocation=self.recipe.usual_allocation,
             applyset_id="applyset-sample",
             cluster={"platform": cluster.platform, **cluster.facts},
             coarse=coarse,

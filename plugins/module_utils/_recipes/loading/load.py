@@ -124,6 +124,7 @@ def _devices(raw: Mapping[str, Any]) -> RecipeDevices:
     return RecipeDevices(
         resources=tuple(raw.get("resources", ())),
         access=DeviceAccess(**access),
+        allocation=raw.get("allocation", ""),
         rivals=tuple(Rival(**rival) for rival in raw.get("rivals", ())),
     )
 

@@ -325,11 +325,13 @@ class RecipeDevices:
 
     - resources: the extended resources that it serves; * may stand in one
     - access: how pods get at devices, besides requesting them
+    - allocation: the option by whose choices they may be served, "" where there is one way
     - rivals: what must not run where this recipe is enabled
     """
 
     resources: tuple[str, ...] = ()
     access: DeviceAccess = field(default_factory=DeviceAccess)
+    allocation: str = ""
     rivals: tuple[Rival, ...] = ()
 
 
@@ -369,3 +371,15 @@ class Recipe:
     depends: tuple[Dependency, ...] = ()
     options: Mapping[str, Option] = field(default_factory=dict)
     states: Mapping[str, State] = field(default_factory=dict)
+
+    @property
+    def allocations(self) -> tuple[str, ...]:
+        """By which its devices may be served; none where there is one."""
+        allocation = self.devices.allocation
+        return tuple(map(str, self.options[allocation].choices)) if allocation else ()
+
+    @property
+    def usual_allocation(self) -> str:
+        """The one of who asks for nothing, "" where there is one."""
+        allocation = self.devices.allocation
+        return str(self.options[allocation].default) if allocation else ""

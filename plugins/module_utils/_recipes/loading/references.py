@@ -12,6 +12,8 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from ..._cluster.api_objects.kinds import builtin
+from ..._nodes.device_allocation import NOBODY
+from ..._nodes.groups import FORMS
 from ..._proofs.catalog import KINDS
 from ..._schema.problems import Problems, describe, suggest
 from ..._schema.shapes import is_template, join
@@ -20,6 +22,13 @@ from ..templates.overlay import is_in_folder
 from .recipe import REBOOT_NODE, RESTART_DRIVER
 from .standard import STANDARD_OPTIONS
 from .values import CONVERTERS, NotOfTypeError, convert
+
+_WAYS = 2
+# What a recipe has to say where a state is made per such a facet, and what that is for.
+_KNOWN_BY = {
+    "allocation": ("allocation", "option devices are served"),
+    "driver": ("preinstalled_driver", "labels a driver is known"),
+}
 
 
 def check_references(raw: Mapping[str, Any], files: Mapping[str, str], problems: Problems) -> None:
@@ -32,16 +41,33 @@ def check_references(raw: Mapping[str, Any], files: Mapping[str, str], problems:
         _check_option(str(name), _dict(option), join("options", name), problems)
     for name, state in states.items():
         _check_state(str(name), _dict(state), states, options, files, problems)
-        if "driver" in _list_of(_dict(state).get("per")) and not raw.get("preinstalled_driver"):
-            where = join("states", f"{name}.per")
-            problems.add(
-                where,
-                "preinstalled_driver in the recipe, by whose labels a driver is known",
-                "none",
-            )
+        for facet in _list_of(_dict(state).get("per")):
+            if facet in _KNOWN_BY and not raw.get(_KNOWN_BY[facet][0]):
+                needed = " in the recipe, by whose ".join(_KNOWN_BY[facet])
+                problems.add(join("states", f"{name}.per"), needed, "none")
+    _check_allocation(raw.get("allocation"), options, problems)
     _check_remedies(_dict(raw.get("remedies")), states, files, problems)
     _check_depends(raw, problems)
     _check_cycles(states, problems)
+
+
+def _check_allocation(name: Any, options: Mapping[str, Any], problems: Problems) -> None:
+    """The ways are the choices of an option, and each may be the value of a label."""
+    if not isinstance(name, str):
+        return
+    option = _dict(options.get(name))
+    choices = [choice for choice in _list(option.get("choices")) if isinstance(choice, str)]
+    if name not in options:
+        problems.add("allocation", "an option", f"{name}{suggest(name, options)}")
+    elif len(choices) < _WAYS or option.get("default") not in choices:
+        problems.add("allocation", "an option with several choices, one of them the default", name)
+    for choice in choices:
+        if choice == NOBODY or not FORMS["allocation"].fullmatch(choice):
+            problems.add(
+                join("options", f"{name}.choices"),
+                "ways that may be values of a label, and none of them none",
+                choice,
+            )
 
 
 def _check_rival(
@@ -210,8 +236,7 @@ def _check_state(
 ) -> None:
     path = join("states", name)
     _check_names(state.get("requires"), states, f"{path}.requires", problems)
-    if not is_template(str(state.get("enabled"))):
-        _check_switch(state, options, path, problems)
+    _check_enabled(state, options, path, problems)
     if not isinstance(state.get("enabled"), str) and state.get("disabled_validate"):
         problems.add(
             join(path, "disabled_validate"),
@@ -229,7 +254,7 @@ def _check_state(
         for index, proof in enumerate(_list(state.get(key))):
             for kind, spec in _dict(proof).items():
                 where = f"{path}.{key}[{index}].{kind}"
-                _check_switch(_dict(spec), options, where, problems)
+                _check_enabled(_dict(spec), options, where, problems)
                 _check_files(kind, _dict(spec), files, where, problems)
 
 
@@ -306,6 +331,14 @@ def _check_context(
             problems.add(join(path, "context"), "a folder of the recipe", folder)
     if folder and build.get("git"):
         problems.add(join(path, "git"), "one of context and git", "both")
+
+
+def _check_enabled(
+    item: Mapping[str, Any], options: Mapping[str, Any], path: str, problems: Problems
+) -> None:
+    """What a template may turn off as well: a state, or one of its proofs."""
+    if not is_template(str(item.get("enabled"))):
+        _check_switch(item, options, path, problems)
 
 
 def _check_switch(

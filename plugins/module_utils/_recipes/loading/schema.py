@@ -57,6 +57,7 @@ RESERVED_STATES = (
     "runtime",
     "pool",
     "preinstalled_driver",
+    "allocation",
     "driver_toolkit",
 )
 
@@ -274,6 +275,7 @@ RECIPE = Record(
         ),
         "selector": Key(_LABEL_SETS, required=True),
         "preinstalled_driver": Key(_LABEL_SETS),
+        "allocation": Key(_OPTION_NAME),
         "rivals": Key(Items(_RIVAL)),
         "node_objects": Key(Items(_NODE_OBJECT)),
         "device_access": Key(_DEVICE_ACCESS),

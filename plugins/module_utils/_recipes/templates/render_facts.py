@@ -64,6 +64,7 @@ class RenderFacts:
     - image_names: of what was looked up: state -> id of the state's own group -> the reference by
       which it was
     - driver_toolkits: build of RHCOS -> image
+    - usual_allocation: by which way the devices of groups are served that name none
     - taints: what the pods have to tolerate
     - runtime: facts that only files in another format ask for
     """
@@ -80,6 +81,7 @@ class RenderFacts:
     coarse: Callable[[NodeGroup, Sequence[str]], NodeGroup] = itself
     pool_options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     driver_toolkits: Mapping[str, str] = field(default_factory=dict)
+    usual_allocation: str = ""
     taints: Sequence[Taint] = ()
     runtime: Mapping[str, str] = field(default_factory=dict)
 

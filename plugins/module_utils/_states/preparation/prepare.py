@@ -15,10 +15,18 @@ from typing import Any, Optional
 from ..._charts.recipe_reading import read_recipe
 from ..._cluster.api_client.api_errors import UnknownKind
 from ..._cluster.api_client.client import Client
-from ..._cluster.api_objects.labels import KERNEL, RUNTIME, SYSTEM, fact_label
+from ..._cluster.api_objects.labels import (
+    ALLOCATION,
+    KERNEL,
+    RUNTIME,
+    SYSTEM,
+    fact_label,
+    summary_label,
+)
 from ..._cluster.applyset import applyset_id
 from ..._errors import InvalidInput
 from ..._json import Obj, part
+from ..._nodes.device_allocation import DeviceAllocation
 from ..._nodes.discovery import Discovery
 from ..._nodes.grouping import Grouping
 from ..._nodes.groups import NodeGroup, normal, odd_fact
@@ -158,6 +166,31 @@ class Prepared:
                 for facet, fact in _FACTS.items()
                 if facet in facets
             },
+            allocation=self._allocation if "allocation" in facets else None,
+        )
+
+    @property
+    def _allocation(self) -> DeviceAllocation:
+        """By which ways the devices may be served, and are to be."""
+        recipe, option = self.recipe, self.recipe.devices.allocation
+        usual, recorded = recipe.usual_allocation, part(self.record or {}, "spec")
+        before = str(part(recorded, "options").get(option, usual))
+        return DeviceAllocation(
+            label=fact_label(recipe.name, ALLOCATION),
+            ways=recipe.allocations,
+            usual=usual,
+            wanted={
+                "": str(self.options[option]),
+                **{pool: str(values[option]) for pool, values in self.pool_options.items()},
+            },
+            recorded={
+                "": before,
+                **{
+                    str(pool.get("name")): str(part(pool, "options").get(option, before))
+                    for pool in recorded.get("pools") or ()
+                },
+            },
+            mark=summary_label(recipe.name),
         )
 
     @property
@@ -328,6 +361,7 @@ def render_facts(
         applyset_id=prepared.applyset_id,
         coarse=coarse,
         pool_options=prepared.pool_options,
+        usual_allocation=prepared.recipe.usual_allocation,
         taints=prepared.taints,
         driver_toolkits=part(cluster, "driver_toolkits"),
         runtime=runtime_facts(

@@ -103,7 +103,8 @@ def with_proven(status: Obj, report: Mapping[str, Any], spec: Mapping[str, Any],
 
     status: with what was noted before. now: an API timestamp.
     """
-    if not report["ready"] or report["restarts_pending"] or report["upgrades"]:
+    pending = any(row["way"] != row["wanted"] for row in report["allocation"])
+    if not report["ready"] or report["restarts_pending"] or report["upgrades"] or pending:
         return status
     before = part(status, "proven")
     found = _asked_for(status, spec)

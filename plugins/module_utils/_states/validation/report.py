@@ -62,6 +62,7 @@ def summarize(
         "unfinished": [],
         "rivals": [],
         "upgrades": [],
+        "allocation": [],
         "drift": [],
     }
     report["message"] = _sentence(report)

@@ -53,6 +53,7 @@ def _sentences(report: Mapping[str, Any], age: Age) -> list[str]:
         *nobody,
         *_causes(report["causes"], age),
         *_restarts(report["restarts_pending"]),
+        *_allocation(report["allocation"]),
         *_unwanted(report["unwanted"]),
         *_upgrades(report["upgrades"], age),
         *_drift(report["drift"], age),
@@ -104,6 +105,21 @@ def _restarts(nodes: Sequence[str]) -> list[str]:
     return [
         f"~ {count} the driver version before, until the playbook upgrade exchanges it: {_first(nodes)}"
     ]
+
+
+def _allocation(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """What serves the devices of which nodes, where that is not the same for all, or not as it is to
+    be."""
+    if len(rows) == 1 and rows[0]["way"] == rows[0]["wanted"]:
+        return []
+    lines = []
+    for row in rows:
+        nodes = row["nodes"]
+        count, them = (f"{len(nodes)} nodes are", "them") if len(nodes) > 1 else ("1 node is", "it")
+        until = f", until the playbook upgrade brings {them} to {row['wanted']}"
+        until = "" if row["way"] == row["wanted"] else until
+        lines.append(f"~ {count} served by {row['way']}{until}: {_first(nodes)}")
+    return lines
 
 
 def _unwanted(rows: Sequence[Mapping[str, Any]]) -> list[str]:

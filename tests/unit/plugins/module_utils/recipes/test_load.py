@@ -440,6 +440,35 @@ def test_rivals_that_cannot_be_found(files: dict[str, str], rival: str, said: st
     assert said in problems_of(files)
 
 
+def test_ways_to_give_devices_are_the_choices_of_an_option(files: dict[str, str]) -> None:
+    files["recipe.yml"] = "allocation: mode\n" + files["recipe.yml"]
+    recipe = load(files, "toy")
+    assert (recipe.allocations, recipe.usual_allocation) == (("slow", "fast"), "slow")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("", "allocation: model\n", "allocation: expected an option, found model"),
+        ("", "allocation: version\n", "allocation: expected an option with several choices"),
+        ("choices: [slow, fast]", "choices: [slow, none]", "options.mode.choices: expected ways"),
+        ("choices: [slow, fast]", "choices: [slow, Fast_]", "options.mode.choices: expected ways"),
+        (
+            "per: kernel",
+            "per: [kernel, allocation]",
+            "expected allocation in the recipe, by whose option devices are served",
+        ),
+    ],
+)
+def test_ways_that_cannot_be_told_apart_are_refused(
+    files: dict[str, str], old: str, new: str, said: str
+) -> None:
+    text = files["recipe.yml"].replace(old, new, 1)
+    named = "" if "allocation" in new else "allocation: mode\n"
+    files["recipe.yml"] = named + text
+    assert said in problems_of(files)
+
+
 @pytest.mark.parametrize("text", ["", "- a\n", "a: 1\n---\nb: 2\n", "just text"])
 def test_not_one_mapping(files: dict[str, str], text: str) -> None:
     files["recipe.yml"] = text

@@ -189,6 +189,27 @@ def test_a_proof_that_is_turned_off_counts_for_nothing(
     assert all(off.hashes[group] != on.hashes[group] for group in on.hashes)
 
 
+def test_a_proof_is_turned_off_by_a_template_and_by_nothing_else(
+    files: dict[str, str], facts_for: MakeFacts
+) -> None:
+    proof = "      - rollout: {}\n"
+    told = "{{ options.mode == 'fast' }}"
+    text = files["recipe.yml"]
+    turned = f'{proof}      - metrics: {{port: 1, series: [up], enabled: "{told}"}}\n'
+    files["recipe.yml"] = text.replace(proof, turned, 1)
+    recipe = load(files, "toy")
+    for mode, kinds in (
+        ("fast", ["rollout", "metrics", "workload"]),
+        ("slow", ["rollout", "workload"]),
+    ):
+        found = render_state(recipe, "plugin", facts_for(recipe, {"mode": mode}))
+        assert [proof.kind for proof in found.proofs] == kinds
+    files["recipe.yml"] = files["recipe.yml"].replace(told, "{{ options.mode }}")
+    recipe = load(files, "toy")
+    with pytest.raises(InvalidInput, match="whether proof metrics of state plugin is enabled"):
+        render_state(recipe, "plugin", facts_for(recipe))
+
+
 def test_proofs_are_checked_again_when_filled_in(
     files: dict[str, str], facts_for: MakeFacts
 ) -> None:

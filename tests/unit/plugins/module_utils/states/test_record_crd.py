@@ -138,7 +138,7 @@ def test_nothing_that_a_run_writes_is_dropped() -> None:
     status = with_last_check(make_status(report, {}, 1, moment, found), {}, moment)
     assert status["upgrades"] == [row]
     asked = {"options": {"a": 1}, "pools": [{"name": "p", "options": {"b": 2}}]}
-    whole = {"ready": True, "restarts_pending": [], "upgrades": []}
+    whole = {"ready": True, "restarts_pending": [], "upgrades": [], "allocation": []}
     status = with_proven(status, whole, asked, moment)
     assert status["proven"]["options"] == {"a": 1}
     assert status["causes"][0]["blocked"] == [{"state": "plugin", "nodes": 1}]
@@ -152,7 +152,7 @@ LATER = "2026-02-02T00:00:00Z"
 
 
 def test_what_was_proven_last_is_kept_while_something_else_is_on_its_way() -> None:
-    whole = {"ready": True, "restarts_pending": [], "upgrades": []}
+    whole = {"ready": True, "restarts_pending": [], "upgrades": [], "allocation": []}
     first = with_proven({"versions": {"driver": "1"}}, whole, {"options": {"a": 1}}, "t")
     assert first["proven"] == {
         "options": {"a": 1},
@@ -163,9 +163,16 @@ def test_what_was_proven_last_is_kept_while_something_else_is_on_its_way() -> No
     }
     # The same again is no news.
     assert with_proven(first, whole, {"options": {"a": 1}}, LATER) == first
-    for other in ({"ready": False}, {"restarts_pending": ["n1"]}, {"upgrades": [{}]}):
+    moving = {"way": "device-plugin", "wanted": "dra", "nodes": ["n1"]}
+    for other in (
+        {"ready": False},
+        {"restarts_pending": ["n1"]},
+        {"upgrades": [{}]},
+        {"allocation": [moving]},
+    ):
         assert with_proven(first, {**whole, **other}, {"options": {"a": 2}}, LATER) == first
-    changed = with_proven(first, whole, {"options": {"a": 2}}, LATER)["proven"]
+    moved = {**whole, "allocation": [{**moving, "way": "dra"}]}
+    changed = with_proven(first, moved, {"options": {"a": 2}}, LATER)["proven"]
     assert (changed["options"], changed["since"]) == ({"a": 2}, LATER)
 
 

@@ -223,6 +223,22 @@ def test_nodes_that_are_not_named_are_counted() -> None:
     assert "~ 1 node runs the driver version before, until the playbook" in one[-1]
 
 
+def test_what_serves_devices_is_said_where_it_differs_or_waits() -> None:
+    def said(*rows: tuple[str, str, list[str]]) -> list[str]:
+        told = [{"way": way, "wanted": wanted, "nodes": nodes} for way, wanted, nodes in rows]
+        lines = table.render("demo", {**report(), "allocation": told}, NOW, seconds)
+        return [line for line in lines if "served by" in line]
+
+    assert said(("plugin", "plugin", ["a"])) == []
+    assert said(("plugin", "dra", ["a"])) == [
+        "~ 1 node is served by plugin, until the playbook upgrade brings it to dra: a"
+    ]
+    assert said(("dra", "dra", ["c"]), ("plugin", "dra", ["a", "b"])) == [
+        "~ 1 node is served by dra: c",
+        "~ 2 nodes are served by plugin, until the playbook upgrade brings them to dra: a, b",
+    ]
+
+
 def test_one_cause_on_many_nodes_is_told_once() -> None:
     names = [f"n{number}" for number in range(5)]
     results = {(name, plan.name): ready(plan.name) for name in names for plan in PLANS}

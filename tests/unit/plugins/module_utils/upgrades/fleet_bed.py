@@ -15,11 +15,13 @@ from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_o
     RECIPE_LABEL,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._nodes.facts import NodeFacts
+from ansible_collections.hardware.enablement.plugins.module_utils._nodes.grouping import Grouping
 from ansible_collections.hardware.enablement.plugins.module_utils._proofs.snapshot import (
     ClusterSnapshot,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._recipes.loading.recipe import (
     Remedies,
+    State,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._runs.context import RunContext
 from ansible_collections.hardware.enablement.plugins.module_utils._runs.guard import Guard
@@ -113,8 +115,16 @@ class Fleet:
         self.desired: Any = SimpleNamespace(
             client=self.client,
             plans=plans,
-            recipe=SimpleNamespace(name=world.RECIPE, remedies=remedies),
-            prepared=SimpleNamespace(namespace=world.NAMESPACE, by_nodes=False),
+            recipe=SimpleNamespace(
+                name=world.RECIPE,
+                remedies=remedies,
+                states={
+                    "driver": State("driver", "state_driver"),
+                    "plugin": State("plugin", "state_device_plugin"),
+                },
+            ),
+            prepared=SimpleNamespace(namespace=world.NAMESPACE, by_nodes=False, serves=USE.serves),
+            discovery=SimpleNamespace(grouping=Grouping()),
         )
         self.see()
 

@@ -15,6 +15,9 @@ from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_o
 from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_objects.objects import (
     ObjectKey,
 )
+from ansible_collections.hardware.enablement.plugins.module_utils._nodes.device_allocation import (
+    AllocationChange,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils._upgrades.device_users import (
     DeviceUse,
     DrainRules,
@@ -45,6 +48,7 @@ from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.sta
 )
 
 NAME = "hardware-enablement.io/toy.upgrade"
+ALLOCATION = "hardware-enablement.io/toy.device-allocation"
 USE = DeviceUse(serves=lambda name: name == "acme.io/card", runtime_classes=("acme",))
 OLD = DriverPod("driver", ObjectKey("v1", "Pod", "toy", "old"), "uid-old", "configuration")
 STANDING: Obj = {"metadata": {"namespace": "toy", "name": "plugin", "labels": {}}}
@@ -89,6 +93,10 @@ class Way:
         self.looked = 0
         self.held = False
         self.boot = "boot-1"
+        # What serves its devices, and is to; who still does, in words.
+        self.allocation: AllocationChange | None = None
+        self.driver_stays = False
+        self.serves = ""
         self.fake, self.settings = (
             fake,
             ExchangeSettings(
@@ -122,6 +130,23 @@ class Way:
     def target(self) -> str:
         """Of the only version."""
         return "v2"
+
+    def standing_states(self) -> list[str]:
+        """Those whose pods leave."""
+        return ["driver"]
+
+    def says(self, way: str) -> bool:
+        """Whether its label names this way."""
+        labels = self.cluster.objects["nodes"]["n1"]["metadata"].get("labels") or {}
+        return labels.get(ALLOCATION) == way
+
+    def allocation_label(self) -> str:
+        """The label."""
+        return ALLOCATION
+
+    def still_served(self) -> str:
+        """Who serves its devices."""
+        return self.serves
 
     def boot_id(self) -> str:
         """Of the boot."""

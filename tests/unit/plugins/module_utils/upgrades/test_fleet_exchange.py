@@ -21,6 +21,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_c
     Client,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._errors import EnablementError
+from ansible_collections.hardware.enablement.plugins.module_utils._nodes.grouping import Grouping
 from ansible_collections.hardware.enablement.plugins.module_utils._nodes.upgrade_marks import (
     UPGRADING,
 )
@@ -519,6 +520,7 @@ def survey_of(*, phase: str = "", **marks: Any) -> UpgradeSurvey:
         plans=[PLAN],
         recipe=SimpleNamespace(name="toy", remedies=SimpleNamespace(states=("driver",))),
         prepared=SimpleNamespace(namespace="toy"),
+        discovery=SimpleNamespace(grouping=Grouping()),
     )
     return UpgradeSurvey(desired, cast(Any, None), snapshot)
 

@@ -15,6 +15,10 @@ from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_c
 from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_objects.objects import (
     ObjectKey,
 )
+from ansible_collections.hardware.enablement.plugins.module_utils._nodes.device_allocation import (
+    NOBODY,
+    AllocationChange,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils._upgrades.driver_pods import (
     DriverPod,
 )
@@ -34,6 +38,7 @@ from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.sta
     refusal,
 )
 from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.upgrades.node_bed import (
+    ALLOCATION,
     OLD,
     STANDING,
     Way,
@@ -377,3 +382,70 @@ def test_an_api_server_that_is_silent_evicts_nobody_and_is_asked_again(way: Way)
     way.go(6)
     way.until_not(ExchangeStep.FREE)
     assert way.evicted == ["user"]
+
+
+@pytest.fixture
+def served(way: Way) -> Way:
+    """A node with the driver that is deployed, whose devices come to be served in another way."""
+    way.node["metadata"]["labels"] = {ALLOCATION: "plugin"}
+    way.allocation, way.driver_stays, way.old = AllocationChange("plugin", "dra"), True, []
+    return way
+
+
+def allocation_of(way: Way) -> str:
+    """What the node's label says."""
+    return str(way.node["metadata"]["labels"][ALLOCATION])
+
+
+def test_one_way_has_gone_before_another_comes_and_the_driver_stays(served: Way) -> None:
+    served.add_user()
+    served.own, served.serves = [STANDING], "the node still offers acme.io/card"
+    assert served.go() is ExchangeStep.FREE
+    # Who holds a device keeps what has given it.
+    assert allocation_of(served) == "plugin"
+    served.until_not(ExchangeStep.FREE)
+    for _look in range(3):
+        assert served.go(1) is ExchangeStep.STOP
+    assert allocation_of(served) == NOBODY
+    assert "stands on the driver and has to end" in served.exchange.reason
+    served.own = []
+    assert served.go(1) is ExchangeStep.STOP
+    assert allocation_of(served) == NOBODY
+    assert served.exchange.reason == (
+        "the node still offers acme.io/card, and two would serve the same devices"
+    )
+    served.serves = ""
+    assert served.go(1) is ExchangeStep.SWITCH
+    assert allocation_of(served) == "dra"
+    assert served.go(1) is ExchangeStep.PROVE
+    assert served.cluster.deleted == []
+
+
+def test_a_run_that_was_killed_between_two_ways_is_taken_up(served: Way) -> None:
+    served.serves = "the node still offers acme.io/card"
+    for _look in range(2):
+        served.go(1)
+    assert allocation_of(served) == NOBODY
+    served.serves = ""
+    served.begin()
+    for _look in range(3):
+        served.go(1)
+    assert allocation_of(served) == "dra"
+    assert served.exchange.step is ExchangeStep.PROVE
+
+
+def test_what_does_not_go_leaves_the_node_to_nobody_and_in_quarantine(served: Way) -> None:
+    served.serves = "ResourceSlice n1-x of dra.acme.io is still there"
+    served.go()
+    for _look in range(3):
+        served.go(60)
+    assert served.exchange.ending is ExchangeEnding.QUARANTINED
+    assert "still there, and two would serve the same devices, for 60 s" in served.noted["reason"]
+    assert allocation_of(served) == NOBODY
+
+
+def test_a_user_that_stays_keeps_what_has_given_it_its_device(served: Way) -> None:
+    served.add_user(volumes=[{"emptyDir": {}}])
+    served.go()
+    assert served.exchange.ending is ExchangeEnding.POSTPONED
+    assert allocation_of(served) == "plugin"

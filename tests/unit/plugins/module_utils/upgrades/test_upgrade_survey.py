@@ -13,12 +13,19 @@ import pytest
 from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_objects.labels import (
     DRIVER_ANNOTATION,
 )
+from ansible_collections.hardware.enablement.plugins.module_utils._nodes.device_allocation import (
+    DeviceAllocation,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._nodes.grouping import Grouping
 from ansible_collections.hardware.enablement.plugins.module_utils._nodes.upgrade_marks import (
     DONE,
     REMEDY,
     UPGRADING,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._proofs.snapshot import Vanished
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.loading.recipe import (
+    State,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils._states.validation.phases import (
     Phase,
     Result,
@@ -39,11 +46,13 @@ from ansible_collections.hardware.enablement.plugins.module_utils._upgrades.upgr
     UpgradeSurvey,
 )
 from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.cluster.conftest import (
+    Asked,
     FakeServer,
     fake,
 )
 from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.states import world
 from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.states.scripted_cluster import (
+    Answer,
     Obj,
     refusal,
 )
@@ -233,13 +242,15 @@ def test_a_driver_that_does_not_come_up_is_held_up_by_what_stands_on_the_one_bef
     fleet.run_own("n1")
     assert [each.uid for each in seen(fleet).held_up("n1")] == ["uid-driver-n1-v2"]
     assert outdated(fleet).candidates() == ["n1"]
-    assert [each.uid for each in seen(fleet).surveyed("n1").outdated()] == ["uid-driver-n1-v2"]
+    assert [each.uid for each in seen(fleet).surveyed("n1", UPGRADING).outdated()] == [
+        "uid-driver-n1-v2"
+    ]
 
 
 def test_a_driver_of_the_newest_version_that_runs_does_not_make_way(fake: FakeServer) -> None:
     fleet = Fleet(fake, 1)
     fleet.run_driver("n1", "v2")
-    node = seen(fleet).surveyed("n1")
+    node = seen(fleet).surveyed("n1", UPGRADING)
     assert (node.outdated(), len(node.drivers())) == ([], 1)
 
 
@@ -249,10 +260,10 @@ def test_a_node_says_itself_what_is_proven_where_it_has_an_agent(fake: FakeServe
     labels["hardware-enablement.io/demo.plugin"] = "ready"
     labels["hardware-enablement.io/demo.other"] = "ready"
     fleet.see()
-    assert seen(fleet).surveyed("n1").own_states() == ()
-    assert seen(fleet).surveyed("n1").published() == ["plugin"]
+    assert seen(fleet).surveyed("n1", UPGRADING).own_states() == ()
+    assert seen(fleet).surveyed("n1", UPGRADING).published() == ["plugin"]
     fleet.desired.prepared.by_nodes = True
-    assert seen(fleet).surveyed("n1").own_states() == ("driver", "plugin")
+    assert seen(fleet).surveyed("n1", UPGRADING).own_states() == ("driver", "plugin")
 
 
 def test_a_pod_is_a_driver_s_where_that_one_s_daemonset_owns_it(fake: FakeServer) -> None:
@@ -350,3 +361,72 @@ def test_a_remedy_is_for_what_is_broken_for_good_in_the_states_of_the_devices(
     assert choice.may_begin("n1", [replace(failed, final=False)]) is Begin.WAIT
     assert choice.may_begin("n1", [replace(failed, state="plugin")]) is Begin.NEVER
     assert choice.may_begin("n1", None) is Begin.WAIT
+
+
+ALLOCATION = "hardware-enablement.io/toy.device-allocation"
+
+
+@pytest.fixture
+def served(fake: FakeServer) -> Fleet:
+    """Nodes with the deployed driver: n1 is served by a plugin and is to be by dra, n2 is already."""
+    fleet = Fleet(fake, 2)
+    for name, way in (("n1", "plugin"), ("n2", "dra")):
+        fleet.run_driver(name, "v2")
+        fleet.cluster.objects["nodes"][name]["metadata"]["labels"][ALLOCATION] = way
+    fleet.see()
+    ways = DeviceAllocation(
+        ALLOCATION, ("plugin", "dra"), "plugin", {"": "dra"}, {"": "plugin"}, "toy"
+    )
+    fleet.desired.discovery.grouping = Grouping(allocation=ways)
+    fleet.desired.recipe.states["plugin"] = State(
+        "plugin", "state_device_plugin", per=("allocation",)
+    )
+    return fleet
+
+
+def test_a_node_that_is_served_otherwise_is_taken_and_says_so(served: Fleet) -> None:
+    taken = outdated(served)
+    assert taken.candidates() == ["n1"]
+    plan, _pace = taken.plan()
+    assert [row.why for row in plan.nodes] == ["served by plugin -> dra"]
+    assert seen(served).target("n1") == seen(served).target("n2") == "v2+dra"
+
+
+def test_only_what_serves_the_devices_goes_with_a_driver_that_stays(served: Fleet) -> None:
+    node = seen(served).surveyed("n1", UPGRADING)
+    assert (node.driver_stays, node.standing_states()) == (True, ["plugin"])
+    # A remedy is about the driver.
+    remedied = seen(served).surveyed("n1", REMEDY)
+    assert (remedied.driver_stays, remedied.allocation) == (False, None)
+    served.run_driver("n1", "v1")
+    served.see()
+    both = seen(served).surveyed("n1", UPGRADING)
+    assert (both.driver_stays, both.standing_states()) == (False, ["driver", "plugin"])
+
+
+def test_who_still_serves_a_node_is_found(served: Fleet) -> None:
+    served.cluster.refuse = published
+    use = replace(EXCHANGE.use, dra_drivers=("gpu.acme.io",))
+    survey = served.survey(replace(EXCHANGE, use=use))
+    node = survey.snapshot.nodes["n1"]
+    survey.snapshot.nodes["n1"] = replace(node, allocatable={"acme.io/card": "2", "cpu": "8"})
+    assert survey.still_served("n1") == "the node still offers acme.io/card"
+    survey.snapshot.nodes["n1"] = replace(node, allocatable={"acme.io/card": "0", "cpu": "8"})
+    assert survey.still_served("n1") == "ResourceSlice of-gpus of gpu.acme.io is still there"
+    assert served.survey().still_served("n2") == ""
+
+
+def published(asked: Asked) -> Answer | None:
+    """What a cluster tells of the slices of a node, of two drivers."""
+    path = asked.path.split("?")[0]
+    if path == "/apis/resource.k8s.io/v1":
+        kind = {"name": "resourceslices", "kind": "ResourceSlice", "namespaced": False}
+        return 200, {}, {"resources": [kind]}
+    if not path.endswith("/resourceslices"):
+        return None
+    pool = {"name": "n1", "generation": 1, "resourceSliceCount": 1}
+    items = [
+        {"metadata": {"name": name}, "spec": {"driver": driver, "pool": pool}}
+        for name, driver in (("of-nics", "nic.acme.io"), ("of-gpus", "gpu.acme.io"))
+    ]
+    return 200, {}, {"metadata": {}, "items": items}
