@@ -208,8 +208,8 @@ restarts_pending:
   elements: str
   returned: always
 allocation:
-  description: What gives the devices of which nodes to pods, where the recipe has several ways; a row for each pair of what is
-    and what is asked for.
+  description: What gives the devices of which nodes to pods, where the recipe has several ways; a row for each pair of
+    what is and what is asked for.
   type: list
   elements: dict
   returned: always

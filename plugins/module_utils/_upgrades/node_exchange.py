@@ -196,9 +196,9 @@ class NodeExchange:
         self.again_at = now + 0.2
 
     def _stop(self) -> None:
-        if self._there.allocation and not self._says(NOBODY):
-            return
         if not self._withdraw():
+            return
+        if self._there.allocation and not self._says(NOBODY):
             return
         left = [pod for pod in self._there.standing() if not self._is_remedy_pod(pod)]
         self._end_validators(left)

@@ -12,13 +12,16 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from ..._cluster.api_objects.labels import (
+    ALLOCATION,
     DOMAIN,
     RECIPE_LABEL,
     STATE_LABEL,
     VALIDATOR_LABEL,
+    fact_label,
     gated_state,
 )
 from ..._json import Obj, content_hash
+from ..._nodes.device_allocation import NOBODY
 from ..._nodes.groups import NodeGroup
 from ..._proofs.catalog import KINDS
 from ..affinity import required_terms
@@ -84,11 +87,29 @@ def agent_configuration(
         hash="",
         states=states,
         groups=[
-            AgentGroup(list(map(dict, group.terms)), _conditions(recipe, group, rendered))
+            AgentGroup(_known_by(recipe, group), _conditions(recipe, group, rendered))
             for group in sorted(facts.groups, key=lambda group: group.id)
         ],
     )
     return replace(found, hash=content_hash(asdict(found)))
+
+
+def _known_by(recipe: Recipe, group: NodeGroup) -> list[Obj]:
+    """By which terms a node knows its group. One whose devices nothing serves, between two ways, has
+    that to which it goes, although no pod is for it yet: what it has beside stays proven."""
+    label = fact_label(recipe.name, ALLOCATION)
+
+    def known(each: Obj) -> Obj:
+        if each["key"] != label or each["operator"] != "NotIn":
+            return each
+        return {**each, "values": [value for value in each["values"] if value != NOBODY]}
+
+    return [
+        {**term, "matchExpressions": list(map(known, term["matchExpressions"]))}
+        if "matchExpressions" in term
+        else dict(term)
+        for term in group.terms
+    ]
 
 
 def _conditions(

@@ -14,6 +14,9 @@ from typing import Any
 import pytest
 
 from ansible_collections.hardware.enablement.plugins.module_utils._errors import InvalidInput
+from ansible_collections.hardware.enablement.plugins.module_utils._nodes.expressions import (
+    Expression,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils._recipes import renderer
 from ansible_collections.hardware.enablement.plugins.module_utils._recipes.loading.load import load
 from ansible_collections.hardware.enablement.plugins.module_utils._recipes.loading.options import (
@@ -24,6 +27,9 @@ from ansible_collections.hardware.enablement.plugins.module_utils._recipes.loadi
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._recipes.readiness.node_agent.configuration import (
     AgentConfiguration,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.readiness.node_agent.node_conditions import (
+    matches,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._recipes.readiness.node_readiness import (
     ReadinessError,
@@ -238,6 +244,18 @@ class TestAgent:
                 "equals": None,
                 "unhealthy_allowed": 0,
             }
+
+    def test_a_node_between_two_ways_of_giving_devices_is_known(
+        self, recipe: Recipe, facts_for: MakeFacts
+    ) -> None:
+        label = f"{PREFIX}.device-allocation"
+        others = Expression(label, "NotIn", ("dra", "none"))
+        wanted = replace(NEW, terms=({"matchExpressions": [others.to_dict()]},))
+        (group,) = ByNodes(recipe, facts_for, groups=(wanted,)).configuration.groups
+        between: Obj = {"metadata": {"name": "n", "labels": {label: "none"}}}
+        assert matches(between, group.terms)
+        between["metadata"]["labels"] = {label: "dra"}
+        assert not matches(between, group.terms)
 
     def test_labels_say_by_which_configuration(self, by_nodes: ByNodes) -> None:
         proof = by_nodes.state("node_agent").proofs[-1]
