@@ -17,6 +17,8 @@ description:
   - A node is cordoned and tainted, the pods that use its devices are evicted as their PodDisruptionBudgets allow, the
     special resource's own pods that stand on the driver leave, the driver's pod is restarted, all states are proven
     again, and the node is given back. A node that was cordoned before stays so.
+  - So is a node whose devices are given to pods in another way than is asked for, by a device plugin or by DRA. Its
+    driver stays; one of the two has gone before the other comes.
   - A node that cannot be freed is left as it was. A node that is not proven with the new driver goes into quarantine,
     by the taint C(hardware-enablement.io/RECIPE=quarantined:NoSchedule); the run that finds it proven takes that off.
   - How each node stands is kept in its annotation C(hardware-enablement.io/RECIPE.upgrade). A run that was killed is
