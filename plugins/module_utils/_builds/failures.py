@@ -235,10 +235,10 @@ def _place_of_compile(lines: Sequence[str], last: str) -> tuple[BuildPhase, str]
     fetched = [line for line in telling if _tells_of_fetching(line)]
     if fetched:
         return BuildPhase.SOURCES, fetched[-1]
-    return BuildPhase.COMPILE, _told_by_compiler(telling) or last
+    return BuildPhase.COMPILE, _line_of_compiler(telling) or last
 
 
-def _told_by_compiler(lines: Sequence[str]) -> str:
+def _line_of_compiler(lines: Sequence[str]) -> str:
     """The line that tells why nothing was compiled, "" where there is none."""
     starved = [line for line in lines if _starvation(line)]
     if starved:
