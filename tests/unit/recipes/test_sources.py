@@ -53,6 +53,14 @@ VARIANTS: dict[str, tuple[dict[str, Any], ...]] = {
     "intel-gaudi": ({},),
     "nvidia-gpu-passthrough": ({},),
     "intel-gpu": ({},),
+    "sriov-nic": (
+        {
+            "policies": [{"name": "ib", "virtual_functions": 1, "link_type": "infiniband"}],
+            "tools_image": "registry.example.com/network-tools:1",
+            "networks": [{"name": "storage", "policy": "ib"}],
+        },
+        {"policies": [{"name": "fast", "virtual_functions": 1}]},
+    ),
     "xilinx-fpga": ({"validation_resource": "amd.com/xilinx_u250"},),
 }
 

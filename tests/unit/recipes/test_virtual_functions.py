@@ -7,6 +7,7 @@ files are written to and do nothing; what a kernel would do then, the test has d
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -44,6 +45,14 @@ class Node:
             (made / "driver").symlink_to(bound)
         return made
 
+    def interface(self, device: Path, name: str, mtu: int = 1500, link: int = 1) -> Path:
+        """A network interface of a device; link is its type as the kernel numbers them."""
+        made = device / "net" / name
+        made.mkdir(parents=True, exist_ok=True)
+        (made / "mtu").write_text(f"{mtu}\n")
+        (made / "type").write_text(f"{link}\n")
+        return made
+
     def adapter(
         self,
         address: str,
@@ -55,7 +64,7 @@ class Node:
         """An adapter that can have 16 virtual functions, whose names are there for so many as it has
         or will have (the kernel makes them)."""
         made = self.device(address, vendor, kind, "mlx5_core")
-        (made / "net" / f"ens{address[5:7]}").mkdir(parents=True)
+        self.interface(made, f"ens{address[5:7]}")
         for name, value in (
             ("sriov_totalvfs", 16),
             ("sriov_numvfs", functions),
@@ -67,9 +76,24 @@ class Node:
             (made / f"virtfn{index}").symlink_to(function)
         return made
 
+    def program(self, name: str, text: str) -> None:
+        """A program of tools_image: it says what it was called with, and does a part of that."""
+        file = self.folder / "programs" / name
+        file.parent.mkdir(exist_ok=True)
+        file.write_text(f'#!/bin/sh\necho "{name} $*" >>{self.folder}/calls\n{text}\n')
+        file.chmod(0o755)
+
+    def calls(self) -> list[str]:
+        """What programs were called with since they were asked last."""
+        file = self.folder / "calls"
+        found = file.read_text().splitlines() if file.exists() else []
+        file.unlink(missing_ok=True)
+        return found
+
     def run(self, *policies: dict[str, Any]) -> tuple[int, str]:
         """Exit code and last line of the container, with the recipe's options."""
-        rendering = renderer(REPO / "recipes" / "sriov-nic")(policies=list(policies))
+        render = renderer(REPO / "recipes" / "sriov-nic")
+        rendering = render(policies=list(policies), tools_image="registry.example.com/tools:1")
         (container,) = pod_spec(rendering, "virtual-functions")["initContainers"]
         env = {
             **env_of(container),
@@ -78,7 +102,7 @@ class Node:
         }
         done = subprocess.run(
             [*container["command"], *container["args"]],
-            env={**env, "PATH": "/usr/bin:/bin"},
+            env={**env, "PATH": f"{self.folder}/programs:/usr/bin:/bin"},
             capture_output=True,
             text=True,
             check=False,
@@ -160,6 +184,121 @@ def test_functions_go_from_one_driver_to_the_other(node: Node) -> None:
     assert (node.folder / "sys/bus/pci/drivers_probe").read_text() == "0000:3b:00.1\n"
 
 
+def test_a_function_goes_back_to_the_kernel(node: Node) -> None:
+    """A driver of the kernel does not take functions while this file is 0."""
+    adapter = node.adapter("0000:3b:00.0", driver="vfio-pci")
+    assert node.run({**FAST, "driver": "vfio-pci"})[0] == 0
+    assert (adapter / "sriov_drivers_autoprobe").read_text().strip() == "0"
+    node.run(FAST)
+    assert (adapter / "sriov_drivers_autoprobe").read_text().strip() == "1"
+
+
+def test_an_adapter_is_chosen_by_address_and_by_what_its_ports_are(node: Node) -> None:
+    first, second = node.adapter("0000:3b:00.0"), node.adapter("0000:5e:00.0")
+    assert node.run({**FAST, "addresses": ["0000:5e:00.0"]})[0] == 0
+    assert [number(each) for each in (first, second)] == ["0", "2"]
+    node.interface(first, "ens3b", link=32)
+    assert node.run({**FAST, "link_type": "ethernet"}) == (0, "ready: 0000:5e:00.0")
+    assert node.resources()["fast"] == [{"rootDevices": ["0000:5e:00.0"], "linkTypes": ["ether"]}]
+
+
+def test_an_mtu_is_the_functions_and_at_least_that_of_the_adapter(node: Node) -> None:
+    adapter, larger = node.adapter("0000:3b:00.0"), node.adapter("0000:5e:00.0")
+    node.interface(larger, "ens5e", mtu=9216)
+    function = node.interface(node.devices / "0000:3b:00.1", "ens3bv0")
+    assert node.run({**FAST, "mtu": 9000})[0] == 0
+    mtus = [adapter / "net/ens3b/mtu", larger / "net/ens5e/mtu", function / "mtu"]
+    assert [file.read_text().strip() for file in mtus] == ["9000", "9216", "9000"]
+
+
+SWITCH = """
+mode={folder}/mode
+case "$3" in
+  show) echo "$4: mode $(cat $mode 2>/dev/null || echo legacy) inline-mode none encap-mode basic" ;;
+  set) echo "$6" >$mode ;;
+esac
+"""
+
+
+@pytest.mark.parametrize(("driver", "first"), [("mlx5_core", "number"), ("ice", "mode")])
+def test_a_switch_changes_its_mode_when_its_driver_can(node: Node, driver: str, first: str) -> None:
+    """mlx5 makes functions in legacy mode and goes on from there; ice changes without functions."""
+    adapter = node.adapter("0000:3b:00.0")
+    (adapter / "driver").unlink()
+    (node.folder / "sys/bus/pci/drivers" / driver).mkdir(exist_ok=True)
+    (adapter / "driver").symlink_to(node.folder / "sys/bus/pci/drivers" / driver)
+    there = f"echo functions $(cat {adapter}/sriov_numvfs) >>{node.folder}/calls"
+    node.program("devlink", f"{SWITCH.format(folder=node.folder)}\n{there}")
+    node.program("ethtool", "")
+    policy = {**FAST, "eswitch_mode": "switchdev"}
+    assert node.run(policy) == (0, "ready: 0000:3b:00.0")
+    calls = node.calls()
+    change = calls.index("devlink dev eswitch set pci/0000:3b:00.0 mode switchdev")
+    assert calls[change + 1] == f"functions {'2' if first == 'number' else '0'}"
+    assert calls[0] == "ethtool -K ens3b hw-tc-offload on"
+    # It is as it should be, and is left alone.
+    assert node.run(policy)[0] == 0
+    assert not [call for call in node.calls() if " set " in call]
+
+
+def test_functions_become_vdpa_devices(node: Node) -> None:
+    node.adapter("0000:3b:00.0", driver="mlx5_core")
+    node.program("devlink", SWITCH.format(folder=node.folder))
+    node.program("ethtool", "")
+    vdpa = node.folder / "sys/bus/vdpa"
+    node.program(
+        "vdpa",
+        f'case "$*" in *max_vqp*) exit 1 ;; esac; mkdir -p "{vdpa}/devices/$4"',
+    )
+    policy = {**FAST, "eswitch_mode": "switchdev", "vdpa_type": "vhost"}
+    code, said = node.run(policy)
+    assert (code, "the kernel module vhost_vdpa is not loaded" in said) == (1, True)
+    (vdpa / "drivers/vhost_vdpa").mkdir(parents=True)
+    node.calls()
+    assert node.run(policy)[0] == 0
+    made = [call for call in node.calls() if call.startswith("vdpa ")]
+    assert made[:2] == [
+        "vdpa dev add name vdpa:0000:3b:00.1 mgmtdev pci/0000:3b:00.1 max_vqp 32",
+        "vdpa dev add name vdpa:0000:3b:00.1 mgmtdev pci/0000:3b:00.1",
+    ]
+    assert (vdpa / "devices/vdpa:0000:3b:00.1/driver_override").read_text() == "vhost_vdpa\n"
+    assert (vdpa / "drivers_probe").read_text() == "vdpa:0000:3b:00.2\n"
+    assert node.resources()["fast"] == [{"rootDevices": ["0000:3b:00.0"], "vdpaType": "vhost"}]
+
+
+def test_infiniband_functions_without_a_guid_get_one(node: Node) -> None:
+    adapter = node.adapter("0000:3b:00.0", driver="mlx5_core")
+    node.interface(adapter, "ens3b", link=32)
+    node.program("ip", "")
+    for index, guid in enumerate(("0000:0000:0000:0000", "0002:c903:00a1:b2c3")):
+        device = node.devices / f"0000:3b:00.{index + 1}" / "infiniband" / f"mlx5_{index}"
+        device.mkdir(parents=True)
+        (device / "node_guid").write_text(f"{guid}\n")
+    assert node.run({**FAST, "link_type": "infiniband"})[0] == 0
+    (call,) = node.calls()
+    (guid,) = set(re.findall(r"_guid (\S+)", call))
+    assert re.fullmatch(r"02(:[0-9a-f]{2}){7}", guid)
+    assert call.startswith("ip link set dev ens3b vf 0 node_guid ")
+
+
+def test_firmware_is_told_once_and_a_reboot_is_asked_for(node: Node) -> None:
+    node.adapter("0000:3b:00.0")
+    node.program("mstconfig", "")
+    policy = {**FAST, "virtual_functions": 32, "firmware": True}
+    for calls in (["mstconfig -d 0000:3b:00.0 -y set SRIOV_EN=True NUM_OF_VFS=32"], []):
+        code, said = node.run(policy)
+        assert (code, node.calls()) == (1, calls)
+        assert (
+            "can have 32 virtual functions after the node's next reboot (playbook remedy)" in said
+        )
+
+
+def test_a_program_that_the_image_lacks_is_named(node: Node) -> None:
+    node.adapter("0000:3b:00.0")
+    code, said = node.run({**FAST, "virtual_functions": 32, "firmware": True})
+    assert (code, "the image of option tools_image has no program mstconfig" in said) == (1, True)
+
+
 @pytest.mark.parametrize(
     ("policy", "said"),
     [
@@ -167,7 +306,6 @@ def test_functions_go_from_one_driver_to_the_other(node: Node) -> None:
         ({"devices": ["1019"]}, "no network adapter of this node fits a policy"),
         ({"virtual_functions": 17}, "has at most 16 virtual functions, and policy fast wants 17"),
         ({"driver": "vfio-pci"}, "the kernel module vfio-pci is not loaded"),
-        ({"driver": "uio"}, "the driver is kernel or vfio-pci, not uio"),
         ({"name": "a-b"}, "a name has letters, digits and _ only"),
     ],
 )
