@@ -160,3 +160,105 @@ def test_what_something_else_does_is_left_out() -> None:
     rendering = RENDER(device_plugin_enabled=False, labeller_enabled=False, exporter_enabled=False)
     assert names(rendering, "DaemonSet") == set()
     assert not rendering.states["device_plugin_validation"].proofs
+
+
+PROFILES = {"cpx": [{"computePartition": "CPX", "memoryPartition": "NPS1", "numGPUsAssigned": 8}]}
+
+
+@pytest.mark.parametrize(("version", "is_named"), [("1.36.2", True), ("1.35.3", False)])
+def test_pods_claim_gpus_of_amds_driver(version: str, is_named: bool) -> None:
+    rendering = RENDER(
+        cluster={"kubernetes_version": version}, dra_enabled=True, device_plugin_enabled=False
+    )
+    assert "amd-gpu-device-plugin" not in names(rendering, "DaemonSet")
+    spec = pod_spec(rendering, "amd-gpu-dra-driver")
+    plugin = container(spec, "plugin")
+    assert env_of(plugin)["KUBELET_PLUGINS_DIRECTORY_PATH"] == "/var/lib/kubelet/plugins"
+    assert str(plugin["livenessProbe"]["grpc"]["port"]) == env_of(plugin)["HEALTHCHECK_PORT"]
+    device_class = rendering.one("DeviceClass", "gpu.amd.com")["spec"]
+    assert device_class.get("extendedResourceName") == ("amd.com/gpu" if is_named else None)
+    claimed = rendering.pod("dra_validation")["spec"]
+    (template,) = rendering.objects("ResourceClaimTemplate")
+    assert claimed["resourceClaims"] == [
+        {"name": "gpu", "resourceClaimTemplateName": template["metadata"]["name"]}
+    ]
+    assert claimed["containers"][0]["resources"]["claims"] == [{"name": "gpu"}]
+    assert "limits" not in claimed["containers"][0]["resources"]
+    assert rendering.recipe.devices.access.dra_drivers == ("gpu.amd.com",)
+
+
+def test_one_pool_may_claim_what_another_asks_for() -> None:
+    groups = [replace(GROUPS[0], pool="claims"), replace(GROUPS[1], pool="asks")]
+    pools = {
+        "claims": {"dra_enabled": True, "device_plugin_enabled": False},
+        "asks": {"dra_enabled": False, "device_plugin_enabled": True},
+    }
+    rendering = RENDER(groups=groups, pools=pools, cluster={"kubernetes_version": "1.36.0"})
+    made = {name.removeprefix("amd-gpu-") for name in names(rendering, "DaemonSet")}
+    assert {"dra-driver-claims", "device-plugin-asks"} <= made
+    assert made.isdisjoint({"dra-driver-asks", "device-plugin-claims"})
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"dra_enabled": True}, "would give the same GPU to two pods"),
+        (
+            {
+                "partition_profiles": PROFILES,
+                "driver_enabled": True,
+                "driver_repository": REPOSITORY,
+            },
+            "loads the node's own amdgpu again",
+        ),
+    ],
+)
+def test_what_would_undo_the_other_is_refused(options: dict[str, Any], said: str) -> None:
+    with pytest.raises(InvalidInput, match=said):
+        RENDER(**options)
+
+
+def test_gpus_are_divided_as_their_nodes_label_says() -> None:
+    rendering = RENDER(partition_profiles=PROFILES)
+    config = json.loads(rendering.one("ConfigMap", "amd-gpu-partitions")["data"]["config.json"])
+    assert config["gpu-config-profiles"] == {"cpx": {"profiles": PROFILES["cpx"]}}
+    spec = pod_spec(rendering, "amd-gpu-partitions")
+    # The taint by which AMD's documentation has a node's GPUs freed.
+    assert {"key": "amd-dcm", "operator": "Equal", "value": "up", "effect": "NoExecute"} in spec[
+        "tolerations"
+    ]
+    assert rendering.states["partitions"].proofs[1].spec["equal"] == {
+        "dcm.amd.com/gpu-config-profile-state": "success"
+    }
+    assert "partitions" in rendering.recipe.states["device_plugin"].order.requires
+    verbs = {verb for rule in _rules(rendering, "amd-gpu-partitions") for verb in rule["verbs"]}
+    assert verbs == {"get", "list", "watch", "update", "create"}
+
+
+def _rules(rendering: Any, role: str) -> list[dict[str, Any]]:
+    rules: list[dict[str, Any]] = rendering.one("ClusterRole", role)["rules"]
+    return rules
+
+
+def test_problems_of_gpus_are_a_condition_of_the_node() -> None:
+    problems = [{"metric": "GPU_ECC_UNCORRECT_UMC", "above": 3}]
+    rendering = RENDER(problem_detector_enabled=True, node_problems=problems, exporter_health=False)
+    spec = pod_spec(rendering, "amd-gpu-exporter")
+    assert spec["automountServiceAccountToken"]
+    detector = container(spec, "problem-detector")
+    monitor = json.loads(rendering.one("ConfigMap", "amd-gpu-exporter")["data"]["problems.json"])
+    (rule,) = monitor["rules"]
+    assert rule["args"][2:6] == ["-m", "GPU_ECC_UNCORRECT_UMC", "-t", "3"]
+    copied = container(spec, "copy-health-check", "initContainers")["command"][-1]
+    assert rule["path"] == copied
+    assert any(mount["name"] == "programs" for mount in detector["volumeMounts"])
+    (condition,) = monitor["conditions"]
+    proof = rendering.states["monitoring"].proofs[-1]
+    assert proof.spec["condition"] == {"type": condition["type"], "status": "False"}
+    assert _rules(rendering, "amd-gpu-exporter") == [
+        {"apiGroups": [""], "resources": ["nodes"], "verbs": ["get"]},
+        {"apiGroups": [""], "resources": ["nodes/status"], "verbs": ["patch"]},
+        {"apiGroups": [""], "resources": ["events"], "verbs": ["create", "patch"]},
+    ]
+    without = RENDER()
+    assert "problems.json" not in without.one("ConfigMap", "amd-gpu-exporter")["data"]

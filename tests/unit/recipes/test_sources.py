@@ -49,6 +49,13 @@ VARIANTS: dict[str, tuple[dict[str, Any], ...]] = {
     "amd-gpu": (
         {},
         {"driver_enabled": True, "driver_repository": "registry.example.com/amdgpu-driver"},
+        {
+            "cluster": {"kubernetes_version": "1.36.0"},
+            "dra_enabled": True,
+            "device_plugin_enabled": False,
+        },
+        {"partition_profiles": {"cpx": [{"computePartition": "CPX", "memoryPartition": "NPS1"}]}},
+        {"problem_detector_enabled": True},
     ),
     "intel-gaudi": ({},),
     "nvidia-gpu-passthrough": ({},),
