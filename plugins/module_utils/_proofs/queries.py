@@ -52,6 +52,7 @@ class ReadMetrics:
     uid: str
     port: int
     path: str
+    scheme: str = "http"
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,8 @@ from __future__ import annotations
 import argparse
 import contextlib
 import signal
+import socket
+import ssl
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -101,8 +103,35 @@ def _labels(group: str, cache: str) -> str:
     return "{" + f'group="{name}",cache="{cache}"' + "}"
 
 
-def server(root: Path, address: str, port: int) -> ThreadingHTTPServer:
-    """Answers GET /metrics, and nothing else."""
+class _TlsServer(ThreadingHTTPServer):
+    """Serves with tls.crt and tls.key of a folder, as they are at each connection: they are renewed."""
+
+    def __init__(
+        self, address: tuple[str, int], handler: type[BaseHTTPRequestHandler], folder: Path
+    ) -> None:
+        super().__init__(address, handler)
+        self._folder = folder
+
+    def get_request(self) -> tuple[socket.socket, Any]:
+        connection, client = super().get_request()
+        try:
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.load_cert_chain(self._folder / "tls.crt", self._folder / "tls.key")
+            # The client's part of the handshake is waited for in its own thread.
+            return context.wrap_socket(
+                connection, server_side=True, do_handshake_on_connect=False
+            ), client
+        except OSError as error:
+            connection.close()
+            sys.stderr.write(f"the certificate in {self._folder} cannot be used: {error}\n")
+            raise
+
+    def handle_error(self, _request: object, _client: object) -> None:
+        """Whoever does not trust us, or speaks no TLS, goes away by itself."""
+
+
+def server(root: Path, address: str, port: int, certificate: Path | None) -> ThreadingHTTPServer:
+    """Answers GET /metrics, and nothing else; over TLS with the certificate of a folder."""
 
     class Handler(BaseHTTPRequestHandler):
         timeout = 10
@@ -125,6 +154,8 @@ def server(root: Path, address: str, port: int) -> ThreadingHTTPServer:
         def log_message(self, *_words: object) -> None:
             """Each scrape would be a line."""
 
+    if certificate:
+        return _TlsServer((address, port), Handler, certificate)
     return ThreadingHTTPServer((address, port), Handler)
 
 
@@ -132,7 +163,7 @@ def main(argv: list[str]) -> int:
     """Run until told to end."""
     arguments = _parser().parse_args(argv)
     signal.signal(signal.SIGTERM, _end)
-    server(arguments.resctrl, "", arguments.port).serve_forever()
+    server(arguments.resctrl, "", arguments.port, arguments.certificate).serve_forever()
     return 0
 
 
@@ -146,6 +177,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--resctrl", type=Path, default=Path("/sys/fs/resctrl"))
     parser.add_argument("--port", type=int, default=9100)
+    parser.add_argument("--certificate", type=Path, help="folder with tls.crt and tls.key")
     return parser
 
 

@@ -44,6 +44,7 @@ VARIANTS: dict[str, tuple[dict[str, Any], ...]] = {
         {"runtime_mode": "nri"},
         {"driver_module_parameters": ["NVreg_Example=1"], "device_list_strategy": ["envvar"]},
         {"runtime_mode": "none"},
+        {"exporter_tls": "secret"},
         {"cluster": {"distribution": "gke"}},
     ),
     "amd-gpu": (

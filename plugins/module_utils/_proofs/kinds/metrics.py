@@ -37,6 +37,13 @@ class MetricsSettings:
     path: Annotated[str, Setting(Text("an absolute path", r"/\S*"), "where they are served")] = (
         "/metrics"
     )
+    scheme: Annotated[
+        str,
+        Setting(
+            Text("http, https, or a template of one", r"https?|.*\{[{%].*"),
+            "`https` where it serves TLS (its certificate is not checked), or a template of it",
+        ),
+    ] = "http"
 
 
 REASONS = {
@@ -67,11 +74,19 @@ def evaluate(observation: Observation[MetricsSettings]) -> Verdict:
     pods = list(observation.snapshot.pods_of(observation.node.name, observation.plan.name))
     if not pods:
         return Verdict(Outcome.PENDING, "NoPod", "there is no pod whose metrics could be read")
-    port, path = observation.settings.port, observation.settings.path
+    settings = observation.settings
+    port, path = settings.port, settings.path
     for pod in pods:
         metadata = pod["metadata"]
         answer = observation.query(
-            ReadMetrics(metadata["namespace"], metadata["name"], metadata["uid"], port, path),
+            ReadMetrics(
+                metadata["namespace"],
+                metadata["name"],
+                metadata["uid"],
+                port,
+                path,
+                settings.scheme,
+            ),
             READ_EVERY_S,
         )
         if answer is None:
@@ -85,9 +100,7 @@ def evaluate(observation: Observation[MetricsSettings]) -> Verdict:
                 f"{name(pod)} port {port}{path}: {answer.error}",
             )
         missing = [
-            series
-            for series in observation.settings.series
-            if series not in series_in(str(answer.value))
+            series for series in settings.series if series not in series_in(str(answer.value))
         ]
         if missing:
             return Verdict(

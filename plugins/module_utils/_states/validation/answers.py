@@ -100,7 +100,9 @@ class Answers:
                 previous=query.previous,
             )
         if isinstance(query, ReadMetrics):
-            return lambda: client.pod_proxy(query.namespace, query.pod, query.port, query.path)
+            return lambda: client.pod_proxy(
+                query.namespace, query.pod, query.port, query.path, scheme=query.scheme
+            )
         if isinstance(query, ReadRevision):
             return lambda: self._revision(query)
         return lambda: client.newest_warning(query.namespace, query.kind, query.name)

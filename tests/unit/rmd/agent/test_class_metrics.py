@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import shutil
+import ssl
 import threading
 import urllib.error
 import urllib.request
@@ -15,6 +16,7 @@ from pathlib import Path
 import pytest
 from class_metrics import server
 
+from tests.cluster.pki import Authority
 from tests.unit.rmd.agent import trees
 
 Scrape = Callable[[str], str]
@@ -34,7 +36,7 @@ def root(tmp_path: Path) -> Path:
 @pytest.fixture
 def scrape(root: Path) -> Iterator[Scrape]:
     """GET a path; what is said."""
-    served = server(root, "127.0.0.1", 0)
+    served = server(root, "127.0.0.1", 0, None)
     thread = threading.Thread(target=served.serve_forever, name="metrics")
     thread.start()
 
@@ -90,3 +92,32 @@ def test_without_resctrl_a_scrape_fails(root: Path, scrape: Scrape) -> None:
 def test_nothing_else_is_served(scrape: Scrape) -> None:
     with pytest.raises(urllib.error.HTTPError, match="404"):
         scrape("/")
+
+
+def test_a_certificate_that_is_renewed_is_served_at_the_next_connection(tmp_path: Path) -> None:
+    root = trees.resctrl_tree(tmp_path / "resctrl", closids=3)
+    first, second = (Authority(tmp_path, name) for name in ("first", "second"))
+    folder = tmp_path / "certificate"
+    folder.mkdir()
+    served = server(root, "127.0.0.1", 0, folder)
+    thread = threading.Thread(target=served.serve_forever, name="metrics")
+    thread.start()
+
+    def get(trusted: Authority) -> int:
+        context = ssl.create_default_context(cafile=str(trusted.certificate_file))
+        address = f"https://127.0.0.1:{served.server_address[1]}/metrics"
+        with urllib.request.urlopen(address, timeout=10, context=context) as answer:
+            return int(answer.status)
+
+    try:
+        for authority, other in ((first, second), (second, first)):
+            pair = authority.server("exporter", ["127.0.0.1"])
+            (folder / "tls.crt").write_bytes(pair.certificate)
+            (folder / "tls.key").write_bytes(pair.key)
+            assert get(authority) == 200
+            with pytest.raises(urllib.error.URLError, match="CERTIFICATE_VERIFY_FAILED"):
+                get(other)
+    finally:
+        served.shutdown()
+        thread.join()
+        served.server_close()

@@ -529,10 +529,12 @@ def test_logs_and_proxy(fake: Any) -> None:
     assert client.pod_proxy("n", "p", 9400, "/metrics") == "one\ntwo\n"
     assert query(fake.asked[0]) == {"tailLines": ["2"], "previous": ["true"], "container": ["c"]}
     assert fake.asked[1].path == "/api/v1/namespaces/n/pods/p:9400/proxy/metrics"
+    client.pod_proxy("n", "p", 9400, "/metrics", scheme="https")
+    assert fake.asked[2].path == "/api/v1/namespaces/n/pods/https:p:9400/proxy/metrics"
     fake.script((503, {}, b"no"))
     with pytest.raises(Unreachable):
         client.pod_proxy("n", "p", 9400, "metrics")
-    assert len(fake.asked) == 3
+    assert len(fake.asked) == 4
 
 
 def test_a_log_that_the_kubelet_no_longer_has_is_empty(fake: Any) -> None:

@@ -38,8 +38,9 @@ class Pods:
                 results.append(error)
         return results
 
-    def pod_proxy(self, _namespace: str, pod: str, _port: int, _path: str) -> str:
+    def pod_proxy(self, _namespace: str, pod: str, _port: int, _path: str, *, scheme: str) -> str:
         """A pod's metrics."""
+        assert scheme == "http"
         self.asked.append(pod)
         if pod in self.silent:
             raise Unreachable("no answer")
