@@ -27,6 +27,7 @@ MAKERS = {
     "builders": tables.builders,
     "controller-taints": tables.controller_taints,
     "events": tables.events,
+    "no-counterparts": tables.no_counterparts,
     "numa-checks": tables.numa_checks,
     "numa-operator-tests": tables.numa_operator_tests,
     "promises": tables.promises,

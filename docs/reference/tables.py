@@ -48,6 +48,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils._schema.shapes
 from ansible_collections.hardware.enablement.plugins.module_utils._verdicts.reasons import WAIT
 from docs.reference.metrics import METRICS
 from tests.mutations.rules import load as load_rules
+from tests.operator_fields import counterparts
 
 REPO = Path(__file__).parents[2]
 RULEBOOK = REPO / "extensions" / "eda" / "rulebooks" / "cluster_events.yml"
@@ -205,6 +206,27 @@ def standard_options() -> list[str]:
 def promises() -> list[str]:
     """What the unit tests are proven to hold, by what it is about."""
     return _table(("about", "promise"), [(rule.area, rule.promise) for rule in load_rules()])
+
+
+def no_counterparts() -> list[str]:
+    """Each field of NVIDIA's custom resources that is no option here, by the sentence why."""
+    reasons: dict[str, list[str]] = {}
+    for kind in (counterparts.POLICY, counterparts.DRIVER):
+        parts: dict[str, list[str]] = {}
+        for field, why in counterparts.without_counterpart(kind).items():
+            named = _widest_part(counterparts.TABLES[kind][0], field, why)
+            fields = parts.setdefault(why, [])
+            fields += [named] if named not in fields else []
+        for why, fields in parts.items():
+            listed = ", ".join(f"`{field}`" for field in fields)
+            reasons.setdefault(why, []).append(f"{kind.rpartition('/')[2]}: {listed}")
+    return _table(("fields", "why"), [("; ".join(fields), why) for why, fields in reasons.items()])
+
+
+def _widest_part(table: Mapping[str, object], field: str, why: str) -> str:
+    """What the table has that reason for: the field, or a part that it is in."""
+    parts = (path for path in table if f"{field}.".startswith(f"{path}."))
+    return next((path for path in parts if getattr(table[path], "why", "") == why), field)
 
 
 def record_metrics() -> list[str]:

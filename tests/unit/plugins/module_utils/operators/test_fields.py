@@ -6,7 +6,6 @@ called taken is in the result. The cases are made of the CRDs, not of our tables
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,99 +15,34 @@ from ansible_collections.hardware.enablement.plugins.module_utils._interface.bun
     read_bundle,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._nodes.pools import parse_pools
-from ansible_collections.hardware.enablement.plugins.module_utils._operators import (
-    cluster_policy,
-    device_config,
-    nvidia_driver,
-)
-from ansible_collections.hardware.enablement.plugins.module_utils._operators.device_config import (
-    device_settings,
-)
 from ansible_collections.hardware.enablement.plugins.module_utils._operators.field_mapping import (
-    Fields,
     ImportedOptions,
-    Switches,
-)
-from ansible_collections.hardware.enablement.plugins.module_utils._operators.gpu_operator import (
-    gpu_settings,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._recipes.loading.load import load
 from ansible_collections.hardware.enablement.plugins.module_utils._recipes.loading.options import (
     of_pool,
     resolve,
 )
-from tests.operator_fields import FieldCase, FieldTypes, at_path, cases, fields_of
+from tests.operator_fields import FieldCase, at_path
+from tests.operator_fields.counterparts import (
+    CASES,
+    DRIVER,
+    IMPORTS,
+    POLICY,
+    TABLES,
+    TYPES,
+    holding,
+    in_context,
+    merged,
+    named,
+    switched_on,
+    without_counterpart,
+)
 
-Obj = dict[str, Any]
-Import = Callable[[Obj], ImportedOptions]
-
-POLICY, DRIVER = "nvidia.com/v1/ClusterPolicy", "nvidia.com/v1alpha1/NVIDIADriver"
-CONFIG = "amd.com/v1alpha1/DeviceConfig"
-TYPES: FieldTypes = {**fields_of("nvidia"), **fields_of("amd")}
-
-
-def resource(kind: str, spec: Obj) -> Obj:
-    """A custom resource; kind: with its API version."""
-    version, _slash, name = kind.rpartition("/")
-    return {"apiVersion": version, "kind": name, "metadata": {"name": "one"}, "spec": spec}
-
-
-def of_driver(spec: Obj) -> ImportedOptions:
-    """An NVIDIADriver of a cluster whose policy goes by them."""
-    policy = resource(POLICY, {"driver": {"useNvidiaDriverCRD": True}})
-    return gpu_settings([policy, resource(DRIVER, spec)], "x")
-
-
-IMPORTS: dict[str, Import] = {
-    POLICY: lambda spec: gpu_settings([resource(POLICY, spec)], "x"),
-    DRIVER: of_driver,
-    CONFIG: lambda spec: device_settings([resource(CONFIG, spec)]),
-}
-TABLES: dict[str, tuple[Fields, Switches]] = {
-    POLICY: (cluster_policy.FIELDS, cluster_policy.SWITCHES),
-    DRIVER: (nvidia_driver.FIELDS, nvidia_driver.SWITCHES),
-    CONFIG: (device_config.FIELDS, device_config.SWITCHES),
-}
 RECIPES = {
     name: load(read_bundle(Path(__file__).parents[5] / "recipes" / name), name)
     for name in ("nvidia-gpu", "amd-gpu")
 }
-CASES = [(kind, case) for kind in IMPORTS for case in cases(TYPES[kind])]
-
-
-def named(kind: str, lists: Obj) -> dict[str, list[str]]:
-    """List -> the fields in it that are this resource's."""
-    prefix = "NVIDIADriver one: " if kind == DRIVER else ""
-    return {
-        name: [path.removeprefix(prefix) for path in found if path.startswith(prefix)]
-        for name, found in lists.items()
-    }
-
-
-def holding(case: FieldCase, lists: dict[str, list[str]]) -> list[str]:
-    """The lists that have a field, what it is part of, or its entries."""
-    return [
-        name
-        for name, paths in lists.items()
-        if any(
-            f"{a}.".startswith(f"{b}.") for p in paths for a, b in ((p, case.path), (case.path, p))
-        )
-    ]
-
-
-def switched_on(kind: str, case: FieldCase) -> Obj:
-    """A spec with the field, where the parts that it is in are on."""
-    spec: Obj = {}
-    for name, switch in TABLES[kind][1].items():
-        if case.path.startswith(f"{name}.") and case.path != f"{name}.{switch.name}":
-            spec = merged(spec, at_path(f"{name}.{switch.name}", True))
-    return spec
-
-
-def merged(one: Obj, other: Obj) -> Obj:
-    """Both, one in the other."""
-    both = {key: merged(one[key], other[key]) for key in one.keys() & other.keys()}
-    return {**one, **other, **both}
 
 
 def refuse_foreign(found: ImportedOptions) -> None:
@@ -134,24 +68,22 @@ def test_a_field_that_is_set_alone_is_in_one_list_and_in_the_result_if_it_is_tak
         refuse_foreign(found)
 
 
-def without_counterpart(kind: str) -> list[str]:
-    """The fields that, each set alone, are an option no more than they are done otherwise."""
-    found = []
-    for each, case in CASES:
-        if each == kind:
-            lists = named(kind, IMPORTS[kind](merged(switched_on(kind, case), case.spec)).lists)
-            found += [case.path] if holding(case, lists) == ["dropped"] else []
-    return found
-
-
 # How many there are at most; who makes an option for one takes it off.
-NO_COUNTERPART = {POLICY: 86, DRIVER: 50}
+NO_COUNTERPART = {POLICY: 62, DRIVER: 44}
 
 
 @pytest.mark.parametrize("kind", NO_COUNTERPART)
 def test_no_more_fields_than_before_have_no_counterpart(kind: str) -> None:
     found = without_counterpart(kind)
     assert len(found) <= NO_COUNTERPART[kind], found
+
+
+@pytest.mark.parametrize("kind", TABLES)
+def test_a_part_of_an_image_is_taken_with_the_others(kind: str) -> None:
+    for each, case in CASES:
+        if each == kind and case.path.endswith((".repository", ".image", ".version")):
+            found = named(kind, IMPORTS[kind](in_context(kind, case)).lists)
+            assert "image together" not in " ".join(found["dropped"].values()), case
 
 
 @pytest.mark.parametrize("kind", TABLES)
@@ -169,7 +101,7 @@ def test_no_table_speaks_of_a_field_that_is_not_there(kind: str) -> None:
 @pytest.mark.parametrize("kind", TABLES)
 def test_a_field_that_nobody_knows_is_said(kind: str) -> None:
     found = IMPORTS[kind]({"later": {"new": 1}})
-    assert named(kind, found.lists)["dropped"] == ["later.new"]
+    assert named(kind, found.lists)["dropped"].keys() == {"later.new"}
 
 
 @pytest.mark.parametrize("kind", TABLES)
