@@ -158,6 +158,73 @@ def test_a_containerfile_of_ones_own_counts_with_and_without_a_repository(nvidia
     assert wanted_of(nvidia_gpu(**own)).build.inputs.git.containerfile == ""
 
 
+SIGNING = {
+    "driver_build": True,
+    "driver_build_repository": REPOSITORY,
+    "sign_key_secret": "own-key",
+    "sign_cert_secret": "own-cert",
+}
+UNSIGNED = {
+    "sign_unsigned_repository": "registry.example/bare/driver",
+    "sign_image": "registry.example/sign:1",
+}
+
+
+def test_images_of_others_are_signed_in_a_step_that_no_layer_keeps(nvidia_gpu: Any) -> None:
+    build = build_of(nvidia_gpu(**SIGNING, **UNSIGNED))
+    assert build is not None
+    assert (build.base, build.base_arg, build.git) == (
+        "registry.example/bare/driver:595-6.8.0-60-generic-ubuntu24.04",
+        "BASE_IMAGE",
+        None,
+    )
+    assert build.secrets == {"sign-key": "own-key", "sign-cert": "own-cert"}
+    stages = build.containerfile.split("\nFROM ")
+    assert [stage.partition("\n")[0] for stage in stages[1:]] == [
+        "${BASE_IMAGE} AS unsigned",
+        "registry.example/sign:1 AS module-signer",
+        "${BASE_IMAGE}",
+    ]
+    modules = "/lib/modules/6.8.0-60-generic"
+    assert f"/signed{modules}/extra/drivers/video/nvidia/*.ko*" in stages[2]
+    # What is pushed is the last stage.
+    assert stages[3].splitlines()[1:] == [f"COPY --from=module-signer /signed{modules} {modules}"]
+
+
+def test_the_unsigned_image_of_nvidia_is_no_candidate(nvidia_gpu: Any) -> None:
+    rendering = nvidia_gpu(**SIGNING, **UNSIGNED, driver_precompiled=True)
+    assert not wanted_of(rendering).prebuilt
+
+
+def test_a_containerfile_of_ones_own_is_given_the_key(nvidia_gpu: Any) -> None:
+    build = build_of(nvidia_gpu(**SIGNING, driver_build_containerfile="FROM scratch"))
+    assert build is not None
+    assert (build.containerfile, build.secrets.keys()) == (
+        "FROM scratch",
+        {"sign-key", "sign-cert"},
+    )
+    unsigned = build_of(nvidia_gpu(driver_build=True, driver_build_repository=REPOSITORY))
+    assert unsigned is not None
+    assert unsigned.secrets == {}
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"sign_key_secret": "k"}, "one of the two is not named; set sign_key_secret and"),
+        (UNSIGNED, "set sign_key_secret, sign_cert_secret, sign_image and driver_build"),
+        (
+            {**SIGNING, **UNSIGNED, "driver_build": False},
+            "set sign_key_secret, sign_cert_secret, sign_image and driver_build",
+        ),
+        (SIGNING, "NVIDIA's Dockerfiles take no key from a Secret"),
+    ],
+)
+def test_half_of_what_signing_needs_is_refused(nvidia_gpu: Any, options: Any, said: str) -> None:
+    with pytest.raises(InvalidInput, match=said):
+        assert nvidia_gpu(**options).objects
+
+
 def test_images_of_nvidia_have_to_be_for_the_kernel_as_their_own_label_says(
     nvidia_gpu: Any,
 ) -> None:
