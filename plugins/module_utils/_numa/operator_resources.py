@@ -281,19 +281,9 @@ def _read_replicas(found: MappedOptions, replicas: Any) -> None:
 
 def _read_groups(found: MappedOptions, groups: Any, platform: PlatformPools) -> list[Obj]:
     """The pools of all node groups; where a person gives pools, those, with what their groups say."""
-    if not isinstance(groups, list):
-        raise _wrong("nodeGroups", "it is no list")
+    _refuse_none(groups, platform)
     if not platform.given:
-        pools: list[Obj] = []
-        for index, group in enumerate(groups):
-            where = f"nodeGroups[{index}]"
-            own = _read_group(found, group, where)
-            key, source, names = _pool_names(group, platform, where)
-            own.taken[own.prefix + key] = f"{source} of pool {', '.join(map(pool_name, names))}"
-            for name in names:
-                _refuse_second(pools, source, name, where)
-                pools.append({"name": pool_name(name), source: name, "options": own.options})
-        return pools
+        return _pools_of_platform(found, groups, platform)
     options: dict[str, Obj] = {}
     for index, group in enumerate(groups):
         own = _read_group(found, group, f"nodeGroups[{index}]")
@@ -314,6 +304,35 @@ def _read_groups(found: MappedOptions, groups: Any, platform: PlatformPools) -> 
         {**pool, "options": {**options.get(str(pool.get("name")), {}), **part(pool, "options")}}
         for pool in platform.given
     ]
+
+
+def _refuse_none(groups: Any, platform: PlatformPools) -> None:
+    """Raises InvalidInput where no node is meant."""
+    if not isinstance(groups, list):
+        raise _wrong("nodeGroups", "it is no list")
+    if not groups and not platform.given:
+        raise InvalidInput(
+            "the operator's custom resources enable no node",
+            where=OPERATOR,
+            why="it has no nodeGroups, and without them the operator has no exporter anywhere",
+            todo="give it nodeGroups, name nodes in hardware_enablement_pools, or leave it out: then all nodes with"
+            " more than one NUMA node are meant",
+        )
+
+
+def _pools_of_platform(
+    found: MappedOptions, groups: Sequence[Any], platform: PlatformPools
+) -> list[Obj]:
+    pools: list[Obj] = []
+    for index, group in enumerate(groups):
+        where = f"nodeGroups[{index}]"
+        own = _read_group(found, group, where)
+        key, source, names = _pool_names(group, platform, where)
+        own.taken[own.prefix + key] = f"{source} of pool {', '.join(map(pool_name, names))}"
+        for name in names:
+            _refuse_second(pools, source, name, where)
+            pools.append({"name": pool_name(name), source: name, "options": own.options})
+    return pools
 
 
 def _refuse_second(pools: Sequence[Obj], source: str, name: str, where: str) -> None:

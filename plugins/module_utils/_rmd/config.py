@@ -12,10 +12,10 @@ from typing import Any, Optional
 from .._cluster.api_client.client import Client, connect
 from .._cluster.api_client.connection_request import ConnectionRequest
 from .._cluster.api_objects.diff import make_diff
-from .._cluster.api_objects.object_conditions import condition
 from .._json import Obj, part
 from .._runs.context import RunContext
 from .._runs.task import Task
+from .objects.object_store import config_status
 from .objects.operator_names import CONFIG, CONFIG_NAME, HOME_NAMESPACE
 
 
@@ -57,21 +57,10 @@ def _tell(
     client: Client, config: Obj, names: Sequence[str], problem: str, context: RunContext
 ) -> Obj:
     before = part(config, "status")
-    generation = int(config["metadata"].get("generation", 1))
-    ready = condition(
-        before.get("conditions") or [],
-        "Ready",
-        not problem,
-        "NotReady" if problem else "Deployed",
-        problem or "RMD answers on all nodes",
-        now=context.clock(),
-        generation=generation,
+    ready = (
+        (False, "NotReady", problem) if problem else (True, "Deployed", "RMD answers on all nodes")
     )
-    status = {
-        "nodes": sorted(names),
-        "observedGeneration": generation,
-        "conditions": [ready],
-    }
+    status = config_status(config, names, ready, context.clock())
     if status == {name: before.get(name) for name in status}:
         return {}
     if not context.check_mode:

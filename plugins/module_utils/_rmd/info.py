@@ -16,14 +16,12 @@ from .._cluster.api_client.connection_request import ConnectionRequest
 from .._json import Obj
 from .._runs.context import RunContext
 from .._runs.task import Task
-from .daemon.daemons import select_nodes
-from .daemon.daemons_request import DaemonsRequest, NodeChoice
-from .node_backends import open_fleet
-from .nodes.node_fleet import Fleet
+from .node_backends import DaemonsRequest, NodeChoice, open_fleet, select_nodes
 from .nodes.node_lease import all_saved
 from .nodes.node_machine import Dialect
 from .nodes.node_results import describe_snapshot
 from .nodes.node_snapshot import observe_node
+from .nodes.node_writer import Fleet
 from .rmd_errors import RmdError
 
 # Seconds until nodes are asked again.

@@ -16,14 +16,12 @@ from .._cluster import batch
 from .._cluster.api_client.client import Client, connect
 from .._cluster.api_client.connection_request import ConnectionRequest
 from .._cluster.api_objects.diff import make_diff
-from .._cluster.api_objects.object_conditions import condition
 from .._errors import EnablementError
 from .._json import Obj, part
 from .._runs.context import RunContext
 from .._runs.guard import Guard, given_back
 from .._runs.task import Task
-from .daemon.daemons_request import DaemonsRequest
-from .node_backends import open_fleet
+from .node_backends import DaemonsRequest, open_fleet
 from .nodes.execute import each, execute, node_runs
 from .nodes.node_results import KEEP, NodeJob, NodeReport, WriteSettings
 from .nodes.node_run import NodeRun
@@ -31,7 +29,7 @@ from .objects import capacity, object_store
 from .objects.node_state import is_ours
 from .objects.operator_names import CONFIG, FINALIZER, NODE_STATE, WORKLOAD
 from .objects.workload_state import REMOVED, removed_status
-from .rmd_rights import RECIPE
+from .rmd_product import RECIPE
 
 
 @dataclass(frozen=True)
@@ -118,14 +116,7 @@ def _config_status(config: Obj, context: RunContext) -> list[tuple[Obj, Obj]]:
     before = part(config, "status")
     if not before:
         return []
-    ready = condition(
-        before.get("conditions") or [],
-        "Ready",
-        *REMOVED,
-        now=context.clock(),
-        generation=int(config["metadata"].get("generation") or 0),
-    )
-    status = {**before, "nodes": [], "conditions": [ready]}
+    status = object_store.config_status(config, (), REMOVED, context.clock())
     return [(config, status)] if status != before else []
 
 

@@ -74,6 +74,23 @@ def wanted_tree(classes: list[CacheClass], seen: Mapping[str, Any]) -> dict[str,
     return wanted
 
 
+def refuse_shared(classes: list[CacheClass], wanted: Mapping[str, Group], tree: Tree) -> None:
+    """Raises RefusedClassError where a group that somebody else has made has ways of an exclusive
+    class. wanted: of wanted_tree. tree: as it is."""
+    for each in classes:
+        masks = wanted[group_of(each.name)].masks if each.exclusive else {}
+        for name, group in tree.items():
+            if (
+                name
+                and not is_ours(name)
+                and any(group.masks.get(cache, 0) & mask for cache, mask in masks.items())
+            ):
+                raise RefusedClassError(
+                    f"class {each.name} shares its ways with group {name}, which somebody else has made;"
+                    " give that one other ways, or take it away"
+                )
+
+
 def _masks(
     classes: list[CacheClass], others: int, ways: int, min_bits: int
 ) -> tuple[dict[str, int], int]:
@@ -115,7 +132,8 @@ def _run(number: int) -> int:
 
 
 def _of_others(tree: Tree, full: int) -> int:
-    """The ways of groups that somebody else has made, unless these have all."""
+    """The ways of groups that somebody else has made, to be kept off. Off one that has all, as mkdir
+    makes it, nothing can be kept: refuse_shared tells of it."""
     found = 0
     for name, group in tree.items():
         if name and not is_ours(name):

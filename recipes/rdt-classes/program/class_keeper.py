@@ -20,7 +20,7 @@ from typing import Any
 
 import resctrl
 from allocation import DEFAULT, Group, tree_of
-from cache_classes import RefusedClassError, read_classes, wanted_tree
+from cache_classes import RefusedClassError, read_classes, refuse_shared, wanted_tree
 from resctrl import Files, NotMountedError, RefusedWriteError
 from write_order import steps
 
@@ -43,6 +43,8 @@ def converge(root: Path, files: Files, classes: Mapping[str, Any]) -> dict[str, 
             raise RefusedWriteError(
                 f"{text}: {write.what} {write.text.strip()} is still to be done"
             )
+    # Whoever is in a class already keeps it: what others have made says nothing against the writes.
+    refuse_shared(meant, wanted, tree_of(seen))
     return wanted
 
 

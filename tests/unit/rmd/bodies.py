@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ansible_collections.hardware.enablement.plugins.module_utils._rmd.daemon.dialect import decode
-from ansible_collections.hardware.enablement.plugins.module_utils._rmd.daemon.topology import (
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd.daemon.dialect import (
+    decode,
     parse_topology,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._rmd.nodes.node_machine import (

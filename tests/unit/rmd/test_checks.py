@@ -9,7 +9,6 @@ from ansible_collections.hardware.enablement.plugins.module_utils._rmd.nodes.act
     Action,
     plan,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils._rmd.nodes.checks import check
 from ansible_collections.hardware.enablement.plugins.module_utils._rmd.nodes.node_machine import (
     Dialect,
     Machine,
@@ -18,6 +17,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils._rmd.nodes.rep
     Report,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._rmd.nodes.rules import (
+    check,
     rounding,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._rmd.rmd_errors import Refusal

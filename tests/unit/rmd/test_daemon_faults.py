@@ -30,15 +30,13 @@ from ansible_collections.hardware.enablement.plugins.module_utils._rmd.nodes.act
     Replace,
     plan,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils._rmd.nodes.checks import (
-    check,
-    machine_for,
-)
 from ansible_collections.hardware.enablement.plugins.module_utils._rmd.nodes.node_snapshot import (
     judged,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._rmd.nodes.rules import (
+    check,
     leftover_warning,
+    machine_for,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._rmd.rmd_errors import (
     Refusal,

@@ -31,7 +31,6 @@ from ansible_collections.hardware.enablement.plugins.module_utils._rmd.nodes.exe
     execute,
     node_runs,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils._rmd.nodes.node_fleet import Fleet
 from ansible_collections.hardware.enablement.plugins.module_utils._rmd.nodes.node_lease import (
     SAVED_ANNOTATION,
     lock_name,
@@ -45,6 +44,9 @@ from ansible_collections.hardware.enablement.plugins.module_utils._rmd.nodes.nod
     NodeJob,
     NodeReport,
     WriteSettings,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd.nodes.node_writer import (
+    Fleet,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._rmd.nodes.report_fields import (
     Report,

@@ -8,11 +8,9 @@ from __future__ import annotations
 import pytest
 
 from ansible_collections.hardware.enablement.plugins.module_utils._errors import InvalidInput
-from ansible_collections.hardware.enablement.plugins.module_utils._rmd.daemon.daemons_request import (
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd.node_backends import (
     DaemonsRequest,
     TlsRequest,
-)
-from ansible_collections.hardware.enablement.plugins.module_utils._rmd.node_backends import (
     open_fleet,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._rmd.nodes.agents import (

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from ansible_collections.hardware.enablement.plugins.module_utils._rmd.daemon.topology import (
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd.daemon.dialect import (
     parse_policies,
     parse_topology,
 )

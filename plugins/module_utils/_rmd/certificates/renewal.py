@@ -24,7 +24,7 @@ from ..._runs.guard import Guard, given_back
 from ..._runs.task import Task
 from ..._schema.requests import ParameterGroup
 from ..._times import timestamp
-from ..rmd_rights import RECIPE
+from ..rmd_product import RECIPE
 from . import lifetimes, secret_objects
 from .lifetimes import CertificateSettings, WantedCertificates
 

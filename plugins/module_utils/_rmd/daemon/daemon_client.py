@@ -17,9 +17,8 @@ from ..rmd_errors import RmdError, Unanswered
 from ..workloads import RunningWorkload, Workload
 from . import dialect as dialects
 from .classify import classify
-from .dialect import decode, encode, restorable
+from .dialect import decode, encode, parse_policies, parse_topology, restorable
 from .https import RmdConnection
-from .topology import parse_policies, parse_topology
 
 _WORKLOADS = "/v1/workloads"
 # A daemon that restarts is back by then.

@@ -14,7 +14,7 @@ from ..._cluster.api_client.forward import Forward
 from ..._cluster.api_objects.labels import DOMAIN
 from ..._json import Obj, part
 from ..._verdicts.pod_status import is_ready, judge, newest
-from ..nodes.node_pods import own_pods
+from ..nodes.agents import own_pods
 from ..rmd_errors import RmdError
 from .https import Address
 

@@ -12,11 +12,21 @@ from typing import Optional
 
 from ..._cluster.api_client.api_errors import ApiError
 from ..._cluster.api_client.client import Client
+from ..._cluster.api_objects.controller_references import is_made_by, runs_as
 from ..._cluster.api_objects.labels import DOMAIN
-from ..._json import parse_json, part
+from ..._json import Obj, parse_json, part
 from ..rmd_errors import RmdError
-from .node_pods import own_pods
 from .report_fields import Report, is_report
+
+
+def own_pods(client: Client, namespace: str, daemonset: str, labels: str) -> list[Obj]:
+    """The pods with these labels that a DaemonSet of this name has made. Two requests at most."""
+    pods = client.list(client.kind("v1", "Pod"), namespace=namespace, labels=labels).items
+    maker = client.get(client.kind("apps/v1", "DaemonSet"), daemonset, namespace) if pods else None
+    if maker is None:
+        return []
+    return [pod for pod in pods if is_made_by(pod, maker) and runs_as(pod, maker)]
+
 
 LABELS = "app.kubernetes.io/name=intel-rmd,app.kubernetes.io/component=agent"
 DAEMONSET, CONTAINER = "intel-rmd-agent", "agent"

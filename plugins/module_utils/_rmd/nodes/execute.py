@@ -13,10 +13,10 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from ..._cluster.api_client.client import Client
 from ..._errors import EnablementError
 from ..._runs.context import RunContext
-from .node_fleet import Fleet
 from .node_lease import NodeLease, all_saved
 from .node_results import WriteSettings
 from .node_run import NodeRun
+from .node_writer import Fleet
 
 # How often the nodes that wait for others renew their Leases; a renewal that is not due costs
 # nothing.

@@ -18,11 +18,9 @@ from ..._nodes.cpuset import to_ranges
 from ..rmd_errors import Refusal, RmdError
 from .actions import Action, Release, Replace, Step, changes, removed_by, steps, uuid_of
 from .agents import Agent
-from .checks import check, machine_for
-from .journal import Journal
+from .journal import Journal, Recovery
 from .node_lease import NodeLease
 from .node_machine import Dialect, Machine
-from .node_plan import left_of, not_in_force, pending_of, plan_of
 from .node_results import (
     CHANGED,
     FAILED,
@@ -34,11 +32,14 @@ from .node_results import (
     NodeReport,
     WorkloadWrite,
     WriteSettings,
+    left_of,
+    not_in_force,
+    pending_of,
+    plan_of,
 )
 from .node_snapshot import NodeSnapshot, observe_node, observe_until
 from .node_writer import NodeWriter
-from .recovery import Recovery
-from .rules import leftover_warning, rounding
+from .rules import check, leftover_warning, machine_for, rounding
 
 # How often a run posts a workload before it says that it is not in force. RMD v0.3 divides the
 # wrong socket by chance.

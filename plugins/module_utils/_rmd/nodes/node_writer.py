@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any, NoReturn, Optional, Protocol
 
 from ..rmd_errors import RmdError
 from ..workloads import RunningWorkload, Workload
+from .agents import Agent
 from .node_machine import Dialect, Machine
 
 
@@ -27,9 +29,6 @@ class NodeWriter(Protocol):
     @property
     def requests(self) -> Counter[str]:
         """How many requests were sent so far, by method."""
-
-    def close(self) -> None:
-        """Close the connections."""
 
     def workloads(self) -> list[RunningWorkload]:
         """What runs, in the writer's order."""
@@ -58,10 +57,23 @@ class UnreachableWriter:
         self.where = why.where
         self.requests: Counter[str] = Counter()
 
-    def close(self) -> None:
-        """Nothing is open."""
-
     def _refuse(self, *_args: Any, **_options: Any) -> NoReturn:
         raise self._why
 
     workloads = machine = add = remove = restore = _refuse
+
+
+@dataclass
+class Fleet:
+    """The writer of each node, and its agent."""
+
+    writers: dict[str, NodeWriter] = field(default_factory=dict)
+    agents: dict[str, Agent] = field(default_factory=dict)
+
+    @property
+    def requests(self) -> dict[str, int]:
+        """How many requests all writers were sent so far, by method."""
+        total: Counter[str] = Counter()
+        for writer in self.writers.values():
+            total += writer.requests
+        return dict(total)

@@ -125,6 +125,13 @@ def _enforced(snapshot: NodeSnapshot) -> Verdict:
     return not problems, "NotEnforced" if problems else "AsRmdSays", "; ".join(problems)
 
 
+def is_change(before: Mapping[str, Any], after: Mapping[str, Any]) -> bool:
+    """Whether a run has changed more than what it saw: when, and groups, which an agent may have
+    seen half-way through what RMD was told, so that the next run sees others."""
+    decided = (before.keys() | after.keys()) - {"lastSeen", "groups"}
+    return any(before.get(name) != after.get(name) for name in decided)
+
+
 def skeleton(node: str, uid: str) -> Obj:
     """The object of a node, without status; it goes with the node."""
     metadata: Obj = {

@@ -6,16 +6,18 @@ kind."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from ..._cluster.api_client.api_errors import NotFound
 from ..._cluster.api_client.client import Client
 from ..._cluster.api_objects.kinds import Kind
+from ..._cluster.api_objects.object_conditions import condition
 from ..._json import Obj, part
 from .operator_names import CONFIG, CONFIG_NAME, HOME_NAMESPACE, NODE_STATE, WORKLOAD
 from .workload_spec import Name
+from .workload_state import Verdict
 
 NODE = Kind("", "v1", "Node", "nodes", namespaced=False)
 
@@ -50,6 +52,15 @@ def observe(client: Client) -> RmdObjects:
         node_states={part(state, "spec").get("node", ""): state for state in states},
         config=client.get(CONFIG, CONFIG_NAME, HOME_NAMESPACE) or {},
     )
+
+
+def config_status(config: Obj, nodes: Iterable[str], ready: Verdict, now: float) -> Obj:
+    """The RmdConfig's status for these nodes; equal to the one before where nothing has changed.
+    now: seconds since the epoch."""
+    before = part(config, "status").get("conditions") or []
+    generation = int(config["metadata"].get("generation") or 0)
+    found = condition(before, "Ready", *ready, now=now, generation=generation)
+    return {"nodes": sorted(nodes), "observedGeneration": generation, "conditions": [found]}
 
 
 def name_of(obj: Mapping[str, Any]) -> Name:

@@ -17,14 +17,12 @@ from ..._cluster.api_client.client import Client
 from ..._json import Obj, part
 from ..._runs.context import RunContext
 from ..nodes.execute import each, execute, node_runs
-from ..nodes.node_fleet import Fleet
 from ..nodes.node_results import WriteSettings
 from ..nodes.node_run import NodeRun
+from ..nodes.node_writer import Fleet
 from . import capacity, node_state, object_store
 from .operator_names import FINALIZER, NODE_STATE, WORKLOAD
-from .outcomes import states_of
-from .placement import refuse_collisions, wanted_on
-from .view import OWNED_ANNOTATION, View, owned_text
+from .view import OWNED_ANNOTATION, View, owned_text, refuse_collisions, states_of, wanted_on
 from .workload_spec import Declared, Name, read
 from .workload_state import OnNode, make_status
 
@@ -229,7 +227,7 @@ class Reconciliation:
         self._own((view, view.ours) for view in self.seen)
 
     def _write_node_statuses(self, now: float) -> None:
-        """Where they differ; that a node was seen again is no change."""
+        """Where they differ."""
         statuses = []
         for view in self.seen:
             if view.state is None:
@@ -238,8 +236,7 @@ class Reconciliation:
             after = node_state.status(before, view.snapshot, view.why, now, boot=view.boot)
             if after != before:
                 statuses.append((view.state, after))
-                last = {"lastSeen": before.get("lastSeen")}
-                self.changed |= {**after, **last} != {**before, **last}
+                self.changed |= node_state.is_change(before, after)
         batch.write_statuses(self._client, NODE_STATE, statuses)
 
     def _own(self, owned: Iterable[tuple[View, frozenset[str]]]) -> None:

@@ -50,9 +50,6 @@ class ResctrlNode:
         """For messages."""
         return f"node {self._node}, RmdNodeState {self._name}"
 
-    def close(self) -> None:
-        """Nothing is open."""
-
     def workloads(self) -> list[RunningWorkload]:
         """What is declared, by uuid."""
         self.requests["GET"] += 1

@@ -10,16 +10,82 @@ RMD is, those of memory bandwidth are enough."""
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Optional
 
 from ..._errors import EnablementError, InvalidInput
 from ..._json import Obj, part
-from ..._nodes.cpuset import to_strings
+from ..._nodes.cpuset import parse_cores, to_ranges, to_strings
 from ..objects.operator_names import L3_CACHE_WAYS, WORKLOAD
+from ..objects.workload_spec import Declared, Name, read
 from ..workloads import PARTS, TEXTS, in_groups
-from .agent_report import exclusive_cores
+
+_STATUSES = ("containerStatuses", "initContainerStatuses", "ephemeralContainerStatuses")
+
+
+def exclusive_cores(
+    report: Mapping[str, Any], pod: Mapping[str, Any], container: str, count: int
+) -> tuple[int, ...]:
+    """The CPUs that only this container has; count: how many it was given. Raises EnablementError,
+    which says why not.
+
+    The CPU manager's state is what the kubelet decided. Where it cannot be read, the container's
+    cgroup is what the kernel does, but looks the same for one that shares its CPUs with others.
+
+    report: the agent's. pod: a Pod that runs on its node.
+    """
+    node, uid = report.get("node", ""), pod["metadata"]["uid"]
+    manager = report.get("cpu_manager")
+    if manager is not None:
+        if manager.get("policy") != "static":
+            raise _none(
+                container,
+                node,
+                f"its CPU manager's policy is {manager.get('policy')}",
+                "set policy static",
+            )
+        text = part(manager, "entries", uid).get(container)
+        if text is None:
+            raise _none(
+                container,
+                node,
+                "its CPU manager has given it none of its own",
+                "start the pod anew",
+            )
+        return parse_cores([text])
+    text = part(report, "cgroups", uid).get(_container_id(pod, container))
+    if text is None:
+        todo = "see the problems that the agent reports"
+        raise _none(
+            container,
+            node,
+            "neither the CPU manager's state nor its cgroup can be read there",
+            todo,
+        )
+    cores = parse_cores([text])
+    if len(cores) != count:
+        why = f"its cgroup allows {to_ranges(cores)}, which are {len(cores)} and not {count} CPUs"
+        raise _none(container, node, why, "set the CPU manager's policy static")
+    return cores
+
+
+def _container_id(pod: Mapping[str, Any], container: str) -> str:
+    """Without its scheme, whatever the runtime ("containerd://", "cri-o://")."""
+    status = part(pod, "status")
+    entries = [
+        entry
+        for field in _STATUSES
+        for entry in status.get(field) or []
+        if entry.get("name") == container
+    ]
+    return str(entries[0].get("containerID") or "").rpartition("://")[2] if entries else ""
+
+
+def _none(container: str, node: str, why: str, todo: str) -> EnablementError:
+    what = f"Container {container} has no CPUs of its own that could be given cache"
+    return EnablementError(what, where=f"node {node}" if node else "", why=why, todo=todo)
+
 
 Form = Literal["v0.1", "v0.3"]
 
@@ -223,3 +289,74 @@ def _names(pod: str, container: str, form: Form, *, first: bool) -> tuple[str, .
     if not first or len(short) > _LONGEST_NAME:
         return (long,)
     return (short, long) if form == "v0.1" else (long, short)
+
+
+@dataclass(frozen=True)
+class Automatic:
+    """create: new objects. change: an object, and the same with the spec to have. remove: objects
+    without a claim.
+
+    failed: (pod, why) of claims that get no object.
+    """
+
+    create: list[Obj] = field(default_factory=list)
+    change: list[tuple[Obj, Obj]] = field(default_factory=list)
+    remove: list[Obj] = field(default_factory=list)
+    failed: list[tuple[Obj, str]] = field(default_factory=list)
+
+
+def decide(claims: Sequence[Claim], declared: Iterable[Declared], gone: Iterable[str]) -> Automatic:
+    """What the claims of all pods that run ask for.
+
+    declared: the RmdWorkloads that there are. gone: uids of pods that have ended and whose objects
+    go; what a deleted pod owns goes by itself.
+    """
+    there = {entry.name: entry for entry in declared}
+    found = Automatic()
+    claimed: set[Name] = set()
+    for claim in claims:
+        name = _name_of(claim, there)
+        claimed.add(name)
+        _decide_claim(claim, name, there.get(name), found)
+    owners = {claim.pod["metadata"]["uid"] for claim in claims} | set(gone)
+    for name, entry in there.items():
+        if (
+            name not in claimed
+            and not entry.is_deleted
+            and entry.pod
+            and entry.pod["uid"] in owners
+        ):
+            found.remove.append(entry.object)
+    return found
+
+
+def _name_of(claim: Claim, there: Mapping[Name, Declared]) -> Name:
+    """By which the pod has the claim's RmdWorkload; the name of a new one where it has none."""
+    names = [Name(claim.pod["metadata"]["namespace"], name) for name in claim.names]
+    return next((name for name in names if _is_owned(there.get(name), claim.pod)), names[0])
+
+
+def _decide_claim(claim: Claim, name: Name, entry: Declared | None, found: Automatic) -> None:
+    """Add what one claim asks for. entry: the RmdWorkload of that name."""
+    if claim.problem:
+        # What runs for it stays: the reason may pass.
+        found.failed.append((claim.pod, claim.problem))
+    elif entry is None:
+        found.create.append(workload_of(claim, name.name))
+    elif not _is_owned(entry, claim.pod):
+        why = f"RmdWorkload {name} exists and is not this pod's: rename one of the two."
+        found.failed.append((claim.pod, why))
+    elif not _means_the_same(entry, claim.spec):
+        found.change.append((entry.object, {**entry.object, "spec": claim.spec}))
+
+
+def _is_owned(entry: Declared | None, pod: Mapping[str, Any]) -> bool:
+    owner = entry.pod if entry else None
+    return owner is not None and owner["uid"] == pod["metadata"]["uid"]
+
+
+def _means_the_same(entry: Declared, spec: Obj) -> bool:
+    """Whether an object asks for this already, in whichever version's words."""
+    wanted = read({"metadata": entry.object["metadata"], "spec": spec})
+    here = replace(entry, object=wanted.object, problem=wanted.problem, rival=None)
+    return here == wanted and entry.nodes({}, {}) == wanted.nodes({}, {})

@@ -27,8 +27,7 @@ from ..objects.operator_names import FINALIZER, WORKLOAD
 from ..objects.view import View
 from ..objects.workload_spec import Declared, Name, read
 from ..objects.workload_state import OnNode, WorkloadOutcome
-from .automatic import Automatic, decide
-from .pod_requests import Form, claims, claims_share
+from .pod_requests import Automatic, Form, claims, claims_share, decide
 
 POD = Kind("", "v1", "Pod", "pods", namespaced=True)
 # On a pod with the failure policy "annotate"; its value is the reason.

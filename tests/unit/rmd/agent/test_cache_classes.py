@@ -122,6 +122,24 @@ def test_groups_of_others_keep_their_ways_and_their_names(node: ClassesNode) -> 
     assert node.masks() == {"pqos": "600", ROOT: "7ff"}
 
 
+def test_a_group_of_somebody_else_with_all_ways_is_named(node: ClassesNode) -> None:
+    """As mkdir makes it. The classes are made all the same; they are not what they promise."""
+    node.tree.make("runtime")
+    why = (
+        "class gold shares its ways with group runtime, which somebody else has made; give that one"
+    )
+    for writes in (True, False):
+        with pytest.raises(RefusedClassError, match=why):
+            node.converge(CLASSES)
+        assert bool(node.files.writes) == writes
+    assert node.masks() == {**AS_IT_SHOULD_BE, "runtime": "7ff"}
+    # Nobody is promised ways of their own.
+    node.converge({"batch": CLASSES["batch"]})
+    node.tree.remove("runtime")
+    node.converge(CLASSES)
+    assert node.masks() == AS_IT_SHOULD_BE
+
+
 def test_no_class_has_exclusive_ways_of_everybody_on_the_way(tmp_path: Path) -> None:
     """Ways leave the default group before a class is made in them, and come back after it is gone."""
     seen: list[str] = []

@@ -11,12 +11,10 @@ from ansible_collections.hardware.enablement.plugins.module_utils._rmd.objects.w
     Declared,
     read,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils._rmd.pods.automatic import (
-    Automatic,
-    decide,
-)
 from ansible_collections.hardware.enablement.plugins.module_utils._rmd.pods.pod_requests import (
+    Automatic,
     claims,
+    decide,
 )
 from tests.unit.rmd.objects.things import container, pod, report
 

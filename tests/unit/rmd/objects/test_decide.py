@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from ansible_collections.hardware.enablement.plugins.module_utils._rmd.objects.placement import (
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd.objects.view import (
     WantedWorkloads,
     refuse_collisions,
     wanted_on,

@@ -12,6 +12,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils._rmd.nodes.nod
     NodeSnapshot,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._rmd.objects.node_state import (
+    is_change,
     rows,
     skeleton,
     status,
@@ -126,3 +127,12 @@ def test_the_object_is_the_operators_and_goes_with_the_node() -> None:
     )
     assert made["spec"] == {"node": "worker-node-1", "nodeUid": "75d03574"}
     assert made["metadata"]["ownerReferences"][0]["kind"] == "Node"
+
+
+def test_what_was_only_seen_is_no_change() -> None:
+    """A report of the middle of a DELETE: CPUs are back, ways are not."""
+    half = {"groups": {"COS3": {"CPUs": "", "L3": "0=c0"}}, "lastSeen": NOW_TEXT, "workloads": {}}
+    whole = {**half, "groups": {"COS3": {"CPUs": "", "L3": "0=7ff"}}, "lastSeen": LATER_TEXT}
+    assert not is_change(half, whole)
+    assert is_change(half, {**whole, "workloads": {"w": {}}})
+    assert is_change(half, {**whole, "bootID": "new"})

@@ -19,15 +19,11 @@ from ansible_collections.hardware.enablement.plugins.module_utils._rmd.nodes.nod
 from ansible_collections.hardware.enablement.plugins.module_utils._rmd.nodes.node_snapshot import (
     NodeSnapshot,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils._rmd.objects.outcomes import (
-    states_of,
-)
-from ansible_collections.hardware.enablement.plugins.module_utils._rmd.objects.placement import (
-    wanted_on,
-)
 from ansible_collections.hardware.enablement.plugins.module_utils._rmd.objects.view import (
     OWNED_ANNOTATION,
     View,
+    states_of,
+    wanted_on,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._rmd.objects.workload_spec import (
     Declared,

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.hardware.enablement.plugins.module_utils._errors import EnablementError
-from ansible_collections.hardware.enablement.plugins.module_utils._rmd.pods.agent_report import (
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd.pods.pod_requests import (
     exclusive_cores,
 )
 from tests.unit.rmd.objects.things import container, pod, report

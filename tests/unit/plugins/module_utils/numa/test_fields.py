@@ -43,7 +43,9 @@ def imported(kind: str, spec: Obj) -> ImportedOptions:
     """A custom resource of a kind, given with its API version."""
     version, _slash, name = kind.rpartition("/")
     made = {"apiVersion": version, "kind": name, "metadata": {"name": "one"}, "spec": spec}
-    return settings_of([made], PlatformPools(POOLS), "x")
+    # Without node groups the operator enables no node: then a person says which are meant.
+    given = () if spec.get("nodeGroups") else ({"name": "mine", "node_pool": "mine"},)
+    return settings_of([made], PlatformPools(POOLS, given=given), "x")
 
 
 def in_group(spec: Obj) -> Obj:

@@ -153,7 +153,8 @@ def test_no_replicas_are_no_scheduler() -> None:
 
 
 def test_one_level_is_for_all_pods_and_the_one_that_says_more_counts() -> None:
-    found = settings_of([operator(logLevel="Normal"), scheduler(logLevel="Debug")], HOSTED, "x")
+    made = operator(logLevel="Normal", nodeGroups=[{"poolName": "first"}])
+    found = settings_of([made, scheduler(logLevel="Debug")], HOSTED, "x")
     assert found.options["log_level"] == "debug"
     assert "NUMAResourcesOperator: logLevel" in found.dropped
 
@@ -280,7 +281,8 @@ def parse_and_keep(pools: Any) -> Any:
 
 
 def test_what_is_not_known_is_named_at_any_depth_and_not_taken() -> None:
-    made = operator(podExcludes=[{"namespace": "a", "name": "b", "kind": "c"}])
+    excludes = [{"namespace": "a", "name": "b", "kind": "c"}]
+    made = operator(podExcludes=excludes, nodeGroups=[{"poolName": "first"}])
     made["extra"] = 1
     weights = [{"name": "cpu", "weight": 2, "shape": "x"}]
     found = settings_of([made, scheduler(scoringStrategy={"resources": weights})], HOSTED, "x")
@@ -294,12 +296,27 @@ def test_what_is_not_known_is_named_at_any_depth_and_not_taken() -> None:
 
 
 def test_an_annotation_that_asks_for_nothing_is_none() -> None:
-    made = operator()
+    made = operator(nodeGroups=[{"poolName": "first"}])
     made["metadata"]["annotations"] = {
         "config.numa-operator.openshift.io/pause-reconciliation": "disabled"
     }
     found = settings_of([made], HOSTED, "x")
     assert (found.differs, found.dropped) == ({}, {})
+
+
+def test_without_node_groups_no_node_is_enabled() -> None:
+    """As by the operator; pools that a person gives say which nodes are meant."""
+    for resource in (operator(), operator(nodeGroups=None), operator(nodeGroups=[])):
+        for platform in (ON_OPENSHIFT, HOSTED, PlatformPools()):
+            with pytest.raises(
+                InvalidInput, match=r"enable no node.*has no nodeGroups.*leave it out"
+            ):
+                settings_of([resource, scheduler()], platform, "x")
+    given = [{"name": "mine", "selector": {"matchLabels": {"a": "b"}}}]
+    assert settings_of([operator()], PlatformPools(given=given), "x").pools == [
+        {**given[0], "options": {}}
+    ]
+    assert settings_of([scheduler()], HOSTED, "x").pools == []
 
 
 @pytest.mark.parametrize(
