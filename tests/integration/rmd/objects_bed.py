@@ -19,6 +19,8 @@ from tests.rmd import Dialect
 class ObjectsBed(RmdBed, UserObjects):
     """Objects as users make them, and what the servers have of them."""
 
+    backend = "rmd"
+
     def give(self, node: str, uid: str, **cpus: str) -> None:
         """By the agent's word."""
         self.reports.tell(node, cpu_manager={"policy": "static", "entries": {uid: cpus}})

@@ -11,6 +11,7 @@ from typing import Any
 
 from tests.integration.in_process import Module
 from tests.integration.plays import Runner
+from tests.integration.rmd.examples_page import prints_what_the_page_says
 from tests.integration.rmd.user_objects import Obj, UserObjects, workload
 from tests.integration.waiting import wait_until
 
@@ -59,6 +60,8 @@ def guaranteed(name: str, **annotations: str) -> Obj:
 def describe_shows_what_the_readme_shows(bed: UserObjects, state: str) -> None:
     """state: how it stands on each node, but for what it does so everywhere."""
     assert bed.get("rmdworkload", CACHE)["spec"] == GUARANTEED_CACHE["spec"]
+    for words in ("get rmdworkloads", f"describe rmdworkload {CACHE}"):
+        prints_what_the_page_says(bed, words)
     described = bed.cluster.kubectl("describe", "rmdworkload", CACHE)
     assert _section(described, "Spec:") == (
         "Cache: Max: 2 Min: 2 Core Ids: 0 1 2 3 Nodes: worker-node-1 worker-node-2"
@@ -77,6 +80,8 @@ def describe_shows_what_the_readme_shows(bed: UserObjects, state: str) -> None:
 
 def a_node_state_is_the_readmes(bed: UserObjects, cos: str, **group: str) -> Obj:
     """group: what the kernel has of it, but for its CPUs. Its status, for more."""
+    for words in ("get rmdnodestates", f"describe rmdnodestate rmd-node-state-{ONE}"):
+        prints_what_the_page_says(bed, words)
     state, node = (
         bed.get(*each) for each in (("rmdnodestate", f"rmd-node-state-{ONE}"), ("node", ONE))
     )
@@ -111,6 +116,7 @@ def the_pod_gets_its_workload(
 ) -> None:
     """state: as above, of the pod's node."""
     reconcile.done(pod_form="v0.1")
+    prints_what_the_page_says(bed, f"describe rmdworkload {OF_POD}")
     found = bed.get("rmdworkload", OF_POD)
     assert found["spec"] == {"cache": {"max": 2, "min": 2}, "coreIds": cores, "nodes": [ONE]}
     assert found["status"]["workloadStates"] == {

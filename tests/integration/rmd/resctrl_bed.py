@@ -33,6 +33,7 @@ class ResctrlBed(UserObjects):
     cluster: Cluster
     runner: Runner
     agents: dict[str, AgentProcess]
+    backend: str = "resctrl"
 
     def play(self, *arguments: str) -> Played:
         """The playbook rmd, with the back end that is the default."""

@@ -14,6 +14,7 @@ from tests.cluster import Cluster
 from tests.integration.in_process import Module
 from tests.integration.plays import Runner
 from tests.integration.rmd import readme
+from tests.integration.rmd.examples_page import prints_what_the_page_says
 from tests.integration.rmd.objects_bed import ObjectsBed, make_bed
 from tests.integration.rmd.readme import (
     CACHE,
@@ -340,6 +341,7 @@ def test_objects_from_the_first_run_to_a_node_that_has_left(
     the_samples_are_posted_as_the_readme_says(bed, reconcile)
     state = "Cos Name: 0_1_2_3-guarantee Enforced: true Id: 1"
     readme.describe_shows_what_the_readme_shows(bed, state)
+    prints_what_the_page_says(bed, f"describe rmdworkload {PSTATE}")
     a_node_state_is_the_readmes(bed)
     a_second_run_is_one_get_and_one_look_for_each_node_and_no_write(bed, runner, reconcile)
     nodes_offer_what_workloads_without_a_pod_leave(bed)

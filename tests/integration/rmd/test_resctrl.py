@@ -23,6 +23,7 @@ from tests.cluster import Cluster
 from tests.integration.in_process import Module
 from tests.integration.plays import Runner
 from tests.integration.rmd import readme
+from tests.integration.rmd.examples_page import prints_what_the_page_says
 from tests.integration.rmd.kept_certificates import KeptCertificates
 from tests.integration.rmd.readme import (
     CACHE,
@@ -90,6 +91,7 @@ def the_operators_examples_are_in_force(bed: ResctrlBed, reconcile: Module) -> N
     readme.a_node_state_is_the_readmes(bed, WEB, **group)
     bed.create(GUARANTEED_CACHE_PSTATE)
     assert "which only RMD sets" in reconcile.failed()
+    prints_what_the_page_says(bed, f"describe rmdworkload {PSTATE}")
     bed.cluster.kubectl("delete", "rmdworkload", PSTATE, "--wait=false")
     reconcile.done()
 

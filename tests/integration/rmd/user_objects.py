@@ -21,6 +21,7 @@ class UserObjects:
     """On a cluster, whoever divides the cache of its nodes."""
 
     cluster: Cluster
+    backend: str
 
     def give(self, node: str, uid: str, **cpus: str) -> None:
         """The kubelet of a node gives CPUs to the containers of a pod, and to no other one."""
