@@ -28,7 +28,7 @@ from tests.cluster.paths import cluster_folder
 from tests.cluster.pki import Authority
 from tests.cluster.profiles import load_profile
 from tests.cluster.programs import Say, kubectl
-from tests.cluster.vms.machine import Vm
+from tests.cluster.vms.machine import API_NAME, Vm
 
 ADMIN = "admin"
 DEFAULT_KERNEL = "6.8.0-60-generic"
@@ -242,10 +242,16 @@ class Cluster:
         describe(self.api, node, profile)
 
     def discover_features(self, node: str) -> None:
-        """Start NFD's worker on a real node, for files in its folder features.d; a reboot ends it."""
-        kubeconfig = self.kubeconfig_for(FEATURE_WORKER, ["system:masters"])
+        """Start NFD's worker on a real node, for files in its folder features.d; a reboot ends it,
+        but on a virtual machine."""
+        kubeconfig = self.kubeconfig_for(FEATURE_WORKER, ["system:masters"]).read_text()
         self.api.create("/api/v1/namespaces", {"metadata": {"name": FEATURE_WORKER}})
-        self.real_node(node).start_feature_worker(kubeconfig.read_text(), FEATURE_WORKER)
+        if node in self.vms:
+            address = f"https://{API_NAME}:{self.record.ports.apiserver}"
+            there = kubeconfig.replace(self.server, address)
+            self.vm(node).start_feature_worker(there, FEATURE_WORKER)
+        else:
+            self.real_node(node).start_feature_worker(kubeconfig, FEATURE_WORKER)
 
     def remove_nodes(self, *names: str) -> None:
         """Take nodes away with their NodeFeatures."""

@@ -30,8 +30,20 @@ code=129
 while [ "$code" = 129 ]; do "$@" & pid=$!; code=0; wait "$pid" || code=$?; done
 exit "$code"
 """
-_WORKER_KUBECONFIG = "/etc/kubernetes/nfd-worker.conf"
+WORKER_KUBECONFIG = "/etc/kubernetes/nfd-worker.conf"
+FEATURE_FILES = "/etc/kubernetes/node-feature-discovery/features.d"
 _PYTHON = [sys.executable, "-m"]
+
+
+def feature_worker(node: str, namespace: str) -> list[str]:
+    """The command of NFD's worker that tells what is in FEATURE_FILES, and nothing else."""
+    return [
+        *("env", f"NODE_NAME={node}", f"KUBERNETES_NAMESPACE={namespace}", "nfd-worker"),
+        *(f"-kubeconfig={WORKER_KUBECONFIG}", "-owner-refs="),
+        *("-feature-sources=local", "-label-sources=local"),
+        # It would listen on all addresses; one that cannot be makes it do without.
+        "-port=-1",
+    ]
 
 
 class RealNode:
@@ -113,24 +125,9 @@ class RealNode:
 
     def start_feature_worker(self, kubeconfig: str, namespace: str) -> None:
         """Start NFD's worker for files of features alone: what the node is, `Cluster.equip` says."""
-        (self.root / _WORKER_KUBECONFIG.lstrip("/")).write_text(kubeconfig)
-        (self.root / "etc/kubernetes/node-feature-discovery/features.d").mkdir(
-            parents=True, exist_ok=True
-        )
-        command = [
-            "env",
-            f"NODE_NAME={self.name}",
-            f"KUBERNETES_NAMESPACE={namespace}",
-            "nfd-worker",
-        ]
-        command += [
-            f"-kubeconfig={_WORKER_KUBECONFIG}",
-            "-feature-sources=local",
-            "-label-sources=local",
-            "-owner-refs=",
-        ]
-        # It would listen on all addresses; one that cannot be makes it do without.
-        self._start("nfd-worker", [*command, "-port=-1"])
+        (self.root / WORKER_KUBECONFIG.lstrip("/")).write_text(kubeconfig)
+        (self.root / FEATURE_FILES.lstrip("/")).mkdir(parents=True, exist_ok=True)
+        self._start("nfd-worker", feature_worker(self.name, namespace))
 
     def stop_kubelet(self) -> None:
         """Stop the kubelet alone: the node falls silent, its containers go on."""

@@ -70,7 +70,7 @@ def ensure_disk(say: Say) -> Disk:
     """The disk; made if it is not in the cache, ClusterError where that cannot be done."""
     ensure_packages(say)
     # Pulled and unpacked by an emulated machine, half a gigabyte of base takes longer than a run waits.
-    images = [ensure_image(name, say) for name in ("pause", "kmod-base")]
+    images = [ensure_image(name, say) for name in ("pause", "python-base", "kmod-base")]
     parts = _Parts(
         ensure_tree("node", say),
         ensure_programs(say, KUBELET_MODULES),

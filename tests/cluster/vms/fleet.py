@@ -21,7 +21,7 @@ from tests.cluster.kubelet.node import Wait
 from tests.cluster.node_objects import is_usable
 from tests.cluster.pki import Authority
 from tests.cluster.vms.disk import Disk
-from tests.cluster.vms.machine import HOST, Vm
+from tests.cluster.vms.machine import API_NAME, HOST, Vm
 
 _RUNC = "/usr/sbin/runc"
 _CNI_PROGRAMS = "/usr/lib/cni"
@@ -89,7 +89,7 @@ def node_files(setup: Setup, cluster: str, worker: Worker) -> Mapping[str, bytes
         "cni/net.d/10-pods.conflist": configuration.cni(setup.fleet, worker, _BRIDGE),
         # All of the machine is the node's; QEMU hands on what comes to its own address.
         "kubernetes/kubelet.yaml": configuration.kubelet(worker, "/", address="0.0.0.0"),  # noqa: S104
-        "hosts": f"127.0.0.1 localhost {worker.name}\n{HOST} {configuration.REGISTRY_NAME}\n",
+        "hosts": f"127.0.0.1 localhost {worker.name}\n{HOST} {configuration.REGISTRY_NAME} {API_NAME}\n",
         "hostname": f"{worker.name}\n",
         "machine-id": f"{uuid.uuid4().hex}\n",
         "resolv.conf": Path("/etc/resolv.conf").read_text(),

@@ -17,7 +17,11 @@ mount --make-rshared /
 # What makes it this node of this cluster, see machine.py.
 tar -xf /dev/vdb -C /
 hostname "$(cat /etc/hostname)"
-modprobe -a virtio_net overlay bridge br_netfilter veth
+# As udev does for hardware that it finds, but for what is on a blacklist.
+modprobe -aq $(cat /sys/bus/virtio/devices/*/modalias)
+# Debian's own service for modules-load.d.
+VERBOSE=no /etc/init.d/kmod start
+modprobe -a overlay bridge br_netfilter veth
 ip link set lo up
 ip address add 10.0.2.15/24 dev eth0
 ip link set eth0 up
@@ -31,6 +35,8 @@ keep() {
 keep containerd containerd --config=/etc/containerd/config.toml --log-level=info
 keep kubelet kubelet --config=/etc/kubernetes/kubelet.yaml --kubeconfig=/etc/kubernetes/kubelet.conf \
   "--hostname-override=$(cat /etc/hostname)" --cloud-provider=external --v=2
+# NFD's worker, from when it is asked for.
+(until [ -e /etc/kubernetes/feature-worker.sh ]; do sleep 2; done; keep feature-worker sh /etc/kubernetes/feature-worker.sh) &
 # The console of commands: no echo, no limit of a line's length, and no prompts, of which there are none without a terminal
 # for errors.
 stty -F /dev/ttyS1 raw -echo

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import base64
 import io
+import shlex
 import subprocess
 import tarfile
 from collections.abc import Mapping, Sequence
@@ -15,11 +16,17 @@ from pathlib import Path
 from tests.cluster import processes
 from tests.cluster.errors import ClusterError
 from tests.cluster.kubelet import configuration
+from tests.cluster.kubelet.node import FEATURE_FILES, WORKER_KUBECONFIG, feature_worker
 from tests.cluster.vms.console import Console
 from tests.cluster.vms.disk import Boot, Disk
+from tests.cluster.vms.secure_boot import CODE, Firmware
 
 # What a machine of QEMU's user network calls the host, whose loopback it is.
 HOST = "10.0.2.2"
+# A name of it that the API server's certificate knows, in the machine's file of hosts.
+API_NAME = "kubernetes.default.svc"
+# What init.sh keeps running once it is there.
+_FEATURE_WORKER = "/etc/kubernetes/feature-worker.sh"
 # Bytes that a device of blocks has to be a multiple of.
 _BLOCK = 512
 
@@ -58,6 +65,13 @@ class Vm:
         (self.folder / "console").unlink(missing_ok=True)
         processes.start(self.name, self._command(boot, port), folder=self.cluster_folder, port=port)
 
+    def equip(self, firmware: Firmware | None) -> None:
+        """From the next start on it has this firmware, or QEMU's own BIOS again."""
+        if firmware:
+            self._variables.write_bytes(firmware.variables())
+        else:
+            self._variables.unlink(missing_ok=True)
+
     def stop(self) -> None:
         """Power off, after what was written is on the disk."""
         running = self._process()
@@ -84,9 +98,20 @@ class Vm:
         self.write(f"{folder}/ca.crt", authority)
         self.write(f"{folder}/hosts.toml", configuration.registry_hosts(registry))
 
+    def start_feature_worker(self, kubeconfig: str, namespace: str) -> None:
+        """Start NFD's worker, in this boot and those to come; see RealNode.start_feature_worker."""
+        self.run(f"mkdir -p {FEATURE_FILES}")
+        self.write(WORKER_KUBECONFIG, kubeconfig)
+        self.write(_FEATURE_WORKER, f"exec {shlex.join(feature_worker(self.name, namespace))}\n")
+
     @property
     def _disk(self) -> Path:
         return self.folder / "disk.qcow2"
+
+    @property
+    def _variables(self) -> Path:
+        """What the firmware of a machine remembers; there is none with QEMU's own BIOS."""
+        return self.folder / "firmware.fd"
 
     @property
     def _files(self) -> Path:
@@ -104,14 +129,28 @@ class Vm:
             "qemu-system-x86_64",
             # Emulated: the kernel of a machine for tests often offers nothing else.
             *("-accel", "tcg,thread=multi,tb-size=512", "-cpu", "max", "-m", "2048", "-smp", "2"),
+            *self._firmware(),
             *("-kernel", str(boot.kernel), "-initrd", str(boot.initrd)),
             *("-append", "console=ttyS0 quiet mitigations=off"),
             # What a test's machine loses with its power is not missed.
             *("-drive", f"file={self._disk},format=qcow2,if=virtio,cache=unsafe"),
             *("-drive", f"file={self._files},format=raw,if=virtio,readonly=on"),
             *("-nic", f"user,model=virtio-net-pci,{forward}"),
+            # Hardware that the system finds, and that it can do without.
+            *("-device", "virtio-rng-pci"),
             # The first for the kernel, the second for commands.
             *("-chardev", f"file,id=kernel,path={self.log},append=on", "-serial", "chardev:kernel"),
             *("-serial", f"unix:{self.folder / 'console'},server=on,wait=off"),
             *("-no-reboot", "-display", "none", "-monitor", "none"),
+        ]
+
+    def _firmware(self) -> Sequence[str]:
+        if not self._variables.exists():
+            return []
+        flash = "if=pflash,format=raw,unit"
+        return [
+            # Without the mode of the processor by which firmware keeps its variables from the system.
+            *("-machine", "q35,smm=off"),
+            *("-drive", f"{flash}=0,readonly=on,file={CODE}"),
+            *("-drive", f"{flash}=1,file={self._variables}"),
         ]

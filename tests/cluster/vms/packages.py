@@ -9,11 +9,13 @@ import os
 import platform
 import shutil
 import subprocess
+from pathlib import Path
 
 from tests.cluster.errors import ClusterError, last_words
 from tests.cluster.programs import Say
+from tests.cluster.vms.secure_boot import CODE
 
-# program -> the Debian package that has it
+# program, or the path of a file -> the Debian package that has it
 _PACKAGES = {
     "qemu-system-x86_64": "qemu-system-x86",
     "depmod": "kmod",
@@ -22,6 +24,7 @@ _PACKAGES = {
     "xz": "xz-utils",
     "mkfs.ext4": "e2fsprogs",
     "qemu-img": "qemu-utils",
+    str(CODE): "ovmf",
 }
 _ARCHITECTURE = "x86_64"
 
@@ -47,8 +50,12 @@ def ensure_packages(say: Say) -> None:
 
 
 def missing_packages() -> list[str]:
-    """Debian packages whose program is not there."""
-    return sorted(package for program, package in _PACKAGES.items() if not shutil.which(program))
+    """Debian packages whose program or file is not there."""
+    return sorted(
+        package
+        for name, package in _PACKAGES.items()
+        if not (Path(name).is_file() if name.startswith("/") else shutil.which(name))
+    )
 
 
 def _apt(command: list[str], names: str) -> None:

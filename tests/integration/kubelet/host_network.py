@@ -14,11 +14,13 @@ Obj = dict[str, Any]
 _GROUP, _KIND = "admissionregistration.k8s.io/v1", "MutatingAdmissionPolicy"
 
 
-def with_api_server(cluster: Cluster, name: str, app: str, container: str) -> list[Obj]:
+def with_api_server(
+    cluster: Cluster, name: str, app: str, container: str, host: str = "127.0.0.1"
+) -> list[Obj]:
     """What a network for Services does elsewhere: the pods of an app find the API server by their
-    environment."""
+    environment. host: what their node calls it."""
     address = {
-        "KUBERNETES_SERVICE_HOST": "127.0.0.1",
+        "KUBERNETES_SERVICE_HOST": host,
         "KUBERNETES_SERVICE_PORT": str(cluster.record.ports.apiserver),
     }
     env = ", ".join(
