@@ -8,16 +8,18 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from .._json import Obj
+from .._json import Obj, part
 from .._times import seconds
 from .._verdicts.pod_status import (
     NO_LONGER_READY,
     RESTARTED,
+    STARTING,
     crashed_container,
     has_ended,
     keeps_ending,
     last_end,
     last_line,
+    starting_container,
     unready_container,
 )
 from .._verdicts.verdict import Outcome, Verdict
@@ -28,14 +30,19 @@ TAIL = 20
 AGAIN_S = 3.0
 # Just after an end, on a busy node for seconds, the kubelet may have nothing to give yet.
 PATIENCE_S = 10.0
+# What runs and is not ready for so long is asked what it does, and again so much later.
+LONG_S = 25.0
+LONG_AGAIN_S = 30.0
 
 
 def with_last_line(observation: Observation[Any], pod: Obj, verdict: Verdict) -> Verdict:
     """The verdict with the last line of the container that crashed, crashed before and tries again,
-    or runs but serves no longer.
+    runs but serves no longer, or has not come to its end of starting for long.
 
     Until that has been read, and for PATIENCE_S after the end at most, the verdict stays open.
     """
+    if verdict.reason == STARTING:
+        return _with_what_it_does(observation, pod, verdict)
     container = _container_of(pod, verdict)
     if container is None:
         return verdict
@@ -46,6 +53,23 @@ def with_last_line(observation: Observation[Any], pod: Obj, verdict: Verdict) ->
         return replace(verdict, message=f"{verdict.message}: {line}")
     ended = seconds(end.get("finishedAt")) or verdict.since
     return replace(verdict, open_until=readable_by(ended, observation.now))
+
+
+def _with_what_it_does(observation: Observation[Any], pod: Obj, verdict: Verdict) -> Verdict:
+    """The verdict with the last line of a container that runs and is not ready for long: no line is
+    waited for."""
+    container = starting_container(pod)
+    began = seconds(part(container or {}, "state", "running").get("startedAt"))
+    if container is None or began is None:
+        return verdict
+    if observation.now < began + LONG_S:
+        observation.wake_at(began + LONG_S)
+        return verdict
+    metadata, name = pod["metadata"], str(container.get("name"))
+    question = ReadLogs(metadata["namespace"], metadata["name"], metadata["uid"], name, TAIL)
+    answer = observation.query(question, LONG_AGAIN_S)
+    line = last_line(str(answer.value)) if answer is not None and not answer.error else ""
+    return replace(verdict, message=f"{verdict.message}: {line}") if line else verdict
 
 
 def readable_by(ended: float | None, now: float) -> float:

@@ -120,6 +120,8 @@ IMAGE_REASONS = frozenset(
     {"ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull"}
 )
 NO_LONGER_READY = "NoLongerReady"
+# The phase of a pod whose containers run and are not ready yet.
+STARTING = "Running"
 PULLING = "Pulling"
 # With this condition a pod's volumes, network and sandbox are there: what a container waits for that has
 # never been made is its image (kubernetes/pkg/kubelet/kubelet_pods.go, GeneratePodReadyToStartContainersCondition).
@@ -200,6 +202,14 @@ def unready_container(pod: Obj) -> Obj | None:
         began = seconds(part(status, "state", "running").get("startedAt"))
         if not status.get("ready") and began is not None and began < lost:
             return dict(status)
+    return None
+
+
+def starting_container(pod: Obj) -> Obj | None:
+    """What is said of the first container that runs and is not ready, if there is one."""
+    for container in part(pod, "status").get("containerStatuses") or []:
+        if not container.get("ready") and part(container, "state").get("running"):
+            return dict(container)
     return None
 
 

@@ -284,6 +284,32 @@ def test_a_deployment_whose_newest_pod_crashes_is_in_trouble() -> None:
     assert bench.observation(on_node=False).passed
 
 
+def test_a_container_that_starts_for_long_says_what_it_does_and_again_later() -> None:
+    bench = Bench("rollout", deployed=True)
+    bench.snapshot.put_workload(world.daemonset("state"))
+    pod = world.pod("state", ready=False)
+    (container,) = pod["status"]["containerStatuses"]
+    container["state"]["running"]["startedAt"] = timestamp(NOW)
+    bench.snapshot.put_pod(pod)
+    assert (bench.observation(after=24).message, bench.wants) == (
+        "pod demo/state-n1 is not ready yet",
+        [],
+    )
+    question = ReadLogs(world.NAMESPACE, "state-n1", "pod-state-n1", "main", 20)
+    assert (bench.observation(after=25).outcome, bench.wants) == (Outcome.PENDING, [question])
+    bench.snapshot.answers[question] = QueryResult("waiting for its firmware\n", NOW + 25)
+    verdict = bench.observation(after=54)
+    assert (verdict.message, verdict.outcome, bench.wants) == (
+        "pod demo/state-n1 is not ready yet: waiting for its firmware",
+        Outcome.PENDING,
+        [],
+    )
+    bench.observation(after=55)
+    assert bench.wants == [question]
+    container["state"] = {"waiting": {"reason": "ContainerCreating"}}
+    assert (bench.observation(after=55).reason, bench.wants) == ("ContainerCreating", [])
+
+
 @pytest.mark.parametrize(("restarts", "asked"), [(1, False), (2, True)])
 def test_a_container_that_keeps_ending_says_why_while_it_tries_again(
     restarts: int, asked: bool
