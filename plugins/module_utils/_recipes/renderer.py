@@ -306,22 +306,35 @@ class StateRenderer:
             )
         return inject.add_metadata(manifest, context)
 
+    def without_image(self) -> list[NodeGroup]:
+        """The finest groups where the state is enabled and its image is not there: not built yet, or not
+        to be built."""
+        if not self._state.images.are_known:
+            return []
+        return [
+            finest
+            for finest in self._groups.finest
+            if self._groups.is_on(finest) and not self._variables.image_of(self._state, finest)
+        ]
+
     @cached_property
     def _agent_configuration(self) -> AgentConfiguration:
-        others = {
-            name: StateRenderer(
-                self._recipe, state, self._facts, self._templates, self._enabled
-            ).state(hashed=False)
+        renderers = {
+            name: StateRenderer(self._recipe, state, self._facts, self._templates, self._enabled)
             for name, state in self._recipe.states.items()
             if name != NODE_AGENT
         }
+        others = {name: each.state(hashed=False) for name, each in renderers.items()}
+        # Of them the agent knows nothing yet: what is missing for want of an image would not be missed.
+        lacking = {group.id for each in renderers.values() for group in each.without_image()}
+        known = [group for group in self._facts.groups if group.id not in lacking]
         gating = {
             gate
             for name, state in others.items()
             if state.objects
             for gate in gating_states(self._recipe, self._enabled, name)
         }
-        return agent_configuration(self._recipe, self._facts, others, gating)
+        return agent_configuration(self._recipe, replace(self._facts, groups=known), others, gating)
 
     def _agent_objects(self) -> list[Obj]:
         image = str(self._facts.options["node_agent_image"])

@@ -68,12 +68,13 @@ def agent_configuration(
     rendered: Mapping[str, RenderedState],
     gating: Set[str],
 ) -> AgentConfiguration:
-    """What the agent is told. rendered: all other states; gating: those that others' pods wait for.
-    Raises ReadinessError where a node cannot tell of one of them."""
+    """What the agent is told. facts: with the groups for which all is there; rendered: all other
+    states; gating: those that others' pods wait for. Raises ReadinessError where a node cannot tell of
+    one of them."""
     states = []
     for name, state in rendered.items():
         manifests = [item.manifest for item in state.objects]
-        if name in gating:
+        if name in gating and facts.groups:
             refuse_unseen(recipe.source, name, manifests)
         daemonsets = [_daemonset(each, recipe) for each in manifests if each["kind"] == "DaemonSet"]
         requires = [each for each in recipe.states[name].order.requires if each != NODE_AGENT]

@@ -17,6 +17,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils._errors import
 from ansible_collections.hardware.enablement.plugins.module_utils._nodes.expressions import (
     Expression,
 )
+from ansible_collections.hardware.enablement.plugins.module_utils._nodes.groups import NodeGroup
 from ansible_collections.hardware.enablement.plugins.module_utils._recipes import renderer
 from ansible_collections.hardware.enablement.plugins.module_utils._recipes.loading.load import load
 from ansible_collections.hardware.enablement.plugins.module_utils._recipes.loading.options import (
@@ -335,6 +336,20 @@ def test_a_state_that_runs_nothing_on_nodes_cannot_be_waited_for(
 
     with pytest.raises(ReadinessError, match="wait for state driver, which runs none"):
         ByNodes(recipe, facts_for, groups=(NEW,)).state("node_agent")
+
+
+@pytest.mark.parametrize(("built", "known"), [((), ()), ((NEW,), (NEW,)), ((OLD, NEW), (OLD, NEW))])
+def test_of_nodes_whose_driver_is_not_built_yet_nothing_is_known(
+    recipe: Recipe, facts_for: MakeFacts, built: tuple[NodeGroup, ...], known: tuple[NodeGroup, ...]
+) -> None:
+    build = recipe.states["build"]
+    looked_up = replace(build, images=replace(build.images, lookup="controller"))
+    recipe = replace(recipe, states={**recipe.states, "build": looked_up})
+    resolved = {"build": {group.id: "registry.io/driver@sha256:0" for group in built}}
+    found = ByNodes(recipe, facts_for, resolved=resolved).configuration
+    assert [group.terms for group in found.groups] == [
+        [dict(term) for term in group.terms] for group in known
+    ]
 
 
 def test_a_node_selector_is_told_to_the_agent_as_affinity_is(
