@@ -247,6 +247,7 @@ def _group_to_dict(group: NodeGroup) -> dict[str, Any]:
     return {
         **{name: getattr(group, name) for name in _TEXTS},
         "preinstalled_driver": group.preinstalled,
+        "signed_only": group.signed_only,
         "per": list(group.per),
         "nodes": list(group.nodes),
         "coming": list(group.coming),
@@ -261,6 +262,7 @@ def _group_from_dict(given: Mapping[str, Any]) -> NodeGroup:
     return NodeGroup(
         **{name: str(given[name]) for name in _TEXTS},
         preinstalled=bool(given["preinstalled_driver"]),
+        signed_only=bool(given["signed_only"]),
         per=tuple(str(facet) for facet in given["per"]),
         nodes=tuple(str(node) for node in given["nodes"]),
         coming=tuple(str(node) for node in given["coming"]),

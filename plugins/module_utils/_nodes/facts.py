@@ -16,7 +16,7 @@ from .._json import Obj, part
 from .._times import seconds
 from .distribution import distribution_of
 from .groups import make_id
-from .system import coreos_build, label_form, os_of
+from .system import SIGNED_ONLY, coreos_build, label_form, os_of
 
 KERNEL = "feature.node.kubernetes.io/kernel-version.full"
 ARCH = "kubernetes.io/arch"
@@ -72,13 +72,15 @@ class NodeSystem:
 
     kernel: as the kubelet reports it. kernel_label: what NFD's label says, None without the label;
     it differs from kernel_as_label after a reboot into another kernel, until NFD has labelled the
-    node again. os_build: of RHCOS, "" elsewhere. runtime: name of the container runtime
+    node again. signed_only: whether its label says that it takes signed kernel modules only.
+    os_build: of RHCOS, "" elsewhere. runtime: name of the container runtime
     ("containerd", "cri-o") and its version; "" where the kubelet has not said. distribution: of
     Kubernetes, "" for none that is known.
     """
 
     kernel: str
     kernel_label: str | None
+    signed_only: bool
     os_id: str
     os_version: str
     os_build: str
@@ -118,6 +120,7 @@ class NodeSystem:
         return cls(
             kernel=kernel,
             kernel_label=kernel_label,
+            signed_only=labels.get(SIGNED_ONLY) == "true",
             os_id=os_id,
             os_version=os_version,
             os_build=coreos_build(image),

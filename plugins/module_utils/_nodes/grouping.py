@@ -59,6 +59,7 @@ class Grouping:
             per=EVERY_FACT,
             kernel=system.kernel,
             kernel_label=system.kernel_as_label,
+            signed_only=any(each.system.signed_only for each in nodes),
             os_id=system.os_id,
             os_version=system.os_version,
             os_build=max((each.system.os_build for each in nodes), key=_numbers),
@@ -205,6 +206,7 @@ class Grouping:
             nodes=tuple(sorted(nodes)),
             coming=tuple(sorted(coming - nodes)),
             by_name=_all_lacking(parts),
+            signed_only=any(part.signed_only for part in parts),
             os_build=max((part.os_build for part in parts), key=_numbers) if system else "",
             runtime_version=(
                 _lowest(part.runtime_version for part in parts) if "runtime" in first.per else ""

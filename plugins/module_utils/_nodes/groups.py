@@ -22,7 +22,7 @@ Term = Mapping[str, Any]
 FACETS = ("kernel", "os", "arch", "runtime", "driver", "allocation", "pool")
 # What a group says of its nodes where a facet counts.
 _FACTS = {
-    "kernel": ("kernel", "kernel_label", "os_id", "os_version", "os_build", "arch"),
+    "kernel": ("kernel", "kernel_label", "signed_only", "os_id", "os_version", "os_build", "arch"),
     "os": ("os_id", "os_version", "os_build"),
     "arch": ("arch",),
     "runtime": ("runtime", "runtime_major", "runtime_version"),
@@ -75,7 +75,8 @@ class NodeGroup:
     """One group. id: a DNS label of at most 32 characters, stable for the facts.
 
     per: the facets that count; facts of others are empty. kernel_label: the kernel as NFD writes it
-    into a label. os_build: of RHCOS, the newest among the nodes (one kernel may be part of several
+    into a label. signed_only: whether one of the nodes says that it takes signed kernel modules
+    only. os_build: of RHCOS, the newest among the nodes (one kernel may be part of several
     builds). runtime and runtime_major: the container runtime. runtime_version: its whole
     version, the lowest among the nodes, which is what they all can. preinstalled: whether the nodes bring
     their driver. allocation: by which way their devices are served, "" for the usual one. pool: "" for
@@ -89,6 +90,7 @@ class NodeGroup:
     per: tuple[str, ...]
     kernel: str = ""
     kernel_label: str = ""
+    signed_only: bool = False
     os_id: str = ""
     os_version: str = ""
     os_build: str = ""

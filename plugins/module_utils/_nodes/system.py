@@ -14,6 +14,8 @@ from functools import lru_cache
 FEATURES = "feature.node.kubernetes.io/"
 OS_ID = f"{FEATURES}system-os_release.ID"
 OS_VERSION = f"{FEATURES}system-os_release.VERSION_ID"
+# Not made by NFD, but by files of its worker: docs/admin/driver-images.md.
+SIGNED_ONLY = f"{FEATURES}kernel-modules.signed_only"
 
 # The kubelet reports os-release's PRETTY_NAME. What stands before the version, the ID, and how much
 # of the version os-release repeats in VERSION_ID.

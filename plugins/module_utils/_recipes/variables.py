@@ -165,6 +165,7 @@ def _kernel(group: NodeGroup) -> Facts:
         "tag": kernel_tag(group.kernel),
         "major": int(version[1]) if version else None,
         "minor": int(version[2]) if version else None,
+        "signed_only": group.signed_only,
     }
     return Facts("kernel", kernel)
 

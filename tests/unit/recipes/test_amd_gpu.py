@@ -77,7 +77,10 @@ def test_a_driver_gets_its_kernel_its_firmware_and_its_parameters() -> None:
         "FIRMWARE": "/var/lib/firmware/amd-gpu",
         "PARAMETERS": "noretry=0 vm_size=1",
     }
-    assert driver["securityContext"]["capabilities"] == {"drop": ["ALL"], "add": ["SYS_MODULE"]}
+    assert driver["securityContext"]["capabilities"] == {
+        "drop": ["ALL"],
+        "add": ["SYS_MODULE", "SYSLOG"],
+    }
     assert host_paths(spec)["firmware"] == env_of(driver)["FIRMWARE"]
     assert [proof.kind for proof in rendering.states["driver"].proofs] == ["rollout"]
 

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import gzip
 import subprocess
+from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -248,6 +250,29 @@ def test_images_of_others_are_signed_and_nothing_is_compiled() -> None:
 def test_half_of_what_signing_needs_is_refused(kmod: Any, options: Any, said: str) -> None:
     with pytest.raises(InvalidInput, match=said):
         assert kmod(repository="registry.example/kmod", **options).objects
+
+
+@pytest.mark.parametrize(
+    ("options", "refused"),
+    [
+        ({}, True),
+        ({"headers": "base_image", "base_image": "r/base:1"}, True),
+        (SIGNING, False),
+        ({"prebuilt_repository": "r/signed"}, False),
+    ],
+)
+def test_nodes_that_take_signed_modules_only_get_no_others(
+    kmod: Any, options: Any, refused: bool
+) -> None:
+    groups = (GROUPS[0], replace(GROUPS[1], signed_only=True))
+    expected = (
+        pytest.raises(InvalidInput, match="take signed modules only, and nothing signs these; set")
+        if refused
+        else nullcontext()
+    )
+    with expected:
+        assert kmod(repository="registry.example/kmod", groups=groups, **options).objects
+    assert kmod(repository="registry.example/kmod", **options).objects
 
 
 @pytest.mark.parametrize("end", ["", ".gz"])

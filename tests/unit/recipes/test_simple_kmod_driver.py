@@ -31,8 +31,16 @@ PROGRAMS = {
     "insmod": """
         file=$1 && shift && echo "insmod ${file##*/} $*" | sed "s/ *$//" >> "$NODE/calls"
         name=$(basename "$file" | sed "s/[.]ko.*//" | tr - _)
+        [ ! -e "$NODE/hangs" ] || while [ -e "$NODE/hangs" ]; do sleep 0.05; done
+        [ ! -e "$NODE/unsigned" ] || {
+          echo "[    9.1] Loading of $(cat "$NODE/unsigned") is rejected" >> "$NODE/dmesg"
+          echo "[    9.2] pods: port 2 entered blocking state" >> "$NODE/dmesg"
+          echo "insmod: ERROR: could not insert module $file: Key was rejected by service" >&2
+          exit 1
+        }
         [ ! -e "$NODE/refuses/$name" ] || {
           echo "[    9.1] $name: version magic 'a' should be 'b'" >> "$NODE/dmesg"
+          echo "[    9.2]  begin+0x16/0x1000 [$name]" >> "$NODE/dmesg"
           echo "[    9.2] pods: port 2 entered blocking state" >> "$NODE/dmesg"
           echo "insmod: ERROR: could not insert module $file" >&2
           exit 1
@@ -46,7 +54,7 @@ PROGRAMS = {
         [ ! -e "$NODE/in-use/$name" ] || { echo "rmmod: ERROR: Module $1 is in use" >&2; exit 1; }
         rm -r "$NODE/sys/module/$name"
     """,
-    "modinfo": 'cat "$3"',
+    "modinfo": '[ "$2" = signer ] && cat "$NODE/signer" || cat "$3"',
     "dmesg": 'cat "$NODE/dmesg"',
 }
 
@@ -99,7 +107,10 @@ class Node:
             script = script.replace(path, here)
         path = f"{self.folder / 'bin'}:{os.environ['PATH']}"
         self.process = subprocess.Popen(
-            [*driver["command"], script.replace("nap 10", "nap 0.05")],
+            [
+                *driver["command"],
+                script.replace("nap 10", "nap 0.05").replace("sleep 10", "sleep 0.1"),
+            ],
             env={"PATH": path, "NODE": str(self.folder), **env_of(driver)},
             stdout=(self.folder / "log").open("a"),
             stderr=subprocess.STDOUT,
@@ -239,6 +250,73 @@ def test_a_load_that_is_refused_leaves_nothing_behind(node: Node) -> None:
     )
     assert node.calls() == ["insmod base_kmod.ko", "insmod simple_kmod.ko", "rmmod base_kmod"]
     assert not node.ready
+
+
+SECURE_BOOT = """\
+[    0.0] Kernel is locked down from EFI Secure Boot; see man kernel_lockdown.7
+[    1.0] Loaded X.509 cert 'Distribution CA: 6cce'
+[    1.1] cfg80211: Loaded X.509 cert 'sforshee: 00b2'
+[    1.2] integrity: Loaded X.509 cert 'our modules: d4d1'
+"""
+TODO = "sign it with a key that the node trusts (sign_key_secret, sign_cert_secret), or enrol its certificate there"
+
+
+@pytest.mark.parametrize(
+    ("signer", "kind", "why"),
+    [
+        ("", "unsigned module", "not signed"),
+        ("them\n", "module with unavailable key", "signed by them"),
+    ],
+)
+def test_what_is_not_signed_as_the_node_wants_it_is_told_with_whom_that_trusts(
+    node: Node, signer: str, kind: str, why: str
+) -> None:
+    (node.folder / "dmesg").write_text(SECURE_BOOT)
+    (node.folder / "signer").write_text(signer)
+    (node.folder / "unsigned").write_text(kind)
+    node.start()
+    assert node.end() == 1
+    assert "this node takes signed modules only: Secure Boot is on" in node.log()
+    assert node.log().splitlines()[-1] == (
+        f"the kernel says: Loading of {kind} is rejected; Secure Boot is on, and simple_kmod is {why}: {TODO}"
+        " (mokutil --import); it trusts Distribution CA, our modules"
+    )
+
+
+def test_a_kernel_that_wants_signatures_without_secure_boot_is_told_from_it(node: Node) -> None:
+    (node.folder / "signer").write_text("")
+    (node.folder / "unsigned").write_text("unsigned module")
+    parameters = node.folder / "sys/module/module/parameters"
+    parameters.mkdir(parents=True)
+    (parameters / "sig_enforce").write_text("Y\n")
+    node.start()
+    assert node.end() == 1
+    assert "is rejected; module.sig_enforce is set, and simple_kmod is not signed: " in node.log()
+    # Of its boot the kernel has no lines any more.
+    assert "it trusts" not in node.log()
+
+
+def test_a_node_that_takes_all_modules_says_nothing_of_signatures(node: Node) -> None:
+    node.start()
+    node.until("loaded")
+    assert "signed" not in node.log()
+
+
+def test_a_module_whose_start_hangs_is_told_with_the_time_and_what_the_kernel_says(
+    node: Node,
+) -> None:
+    (node.folder / "hangs").touch()
+    node.start()
+    node.until("simple_kmod is being loaded for 20 s, its start has not come to an end\n")
+    with (node.folder / "dmesg").open("a") as log:
+        log.write("[ 250.1] INFO: task insmod:312 blocked for more than 120 seconds.\n")
+    node.until(
+        "to an end; the kernel says: INFO: task insmod:312 blocked for more than 120 seconds."
+    )
+    assert not node.ready
+    (node.folder / "hangs").unlink()
+    node.until("loaded: simple_kmod")
+    assert node.log().splitlines()[-1] == "loaded: simple_kmod"
 
 
 def test_the_firmware_path_is_set_while_the_driver_runs(node: Node) -> None:

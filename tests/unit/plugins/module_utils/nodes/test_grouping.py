@@ -30,6 +30,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils._nodes.groups 
     normal,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._nodes.pools import parse_pools
+from ansible_collections.hardware.enablement.plugins.module_utils._nodes.system import SIGNED_ONLY
 
 MakeNode = Callable[..., dict[str, Any]]
 Nodes = list[dict[str, Any]]
@@ -123,6 +124,26 @@ def test_a_group_has_the_lowest_version_of_its_runtime_and_no_other_id_for_it(
     assert (versions["containerd 1"], versions["cri-o 1"]) == ("1.7.9", "1.30.2")
     assert versions["containerd 1, pool a100"] == "1.7.24"
     assert not any(group.runtime_version for group in found.coarse(("kernel",)))
+    assert [group.id for group in found.node_groups] == [group.id for group in before.node_groups]
+
+
+def test_a_group_takes_signed_modules_only_where_one_of_its_nodes_says_so_and_has_no_other_id_for_it(
+    nodes: Nodes,
+) -> None:
+    before = discover(nodes, GPU, grouping=GROUPING)
+    for node in nodes:
+        if node["metadata"]["name"] == "host":
+            node["metadata"]["labels"][SIGNED_ONLY] = "true"
+        if node["metadata"]["name"] == "a":
+            node["metadata"]["labels"][SIGNED_ONLY] = "false"
+    found = Discovery.from_dict(discover(nodes, GPU, grouping=GROUPING).to_dict(), GROUPING)
+    assert {name for group in found.node_groups if group.signed_only for name in group.nodes} == {
+        "host"
+    }
+    assert [group.signed_only for group in found.coarse(("kernel",)) if "host" in group.nodes] == [
+        True
+    ]
+    assert not any(group.signed_only for group in found.coarse(("runtime",)))
     assert [group.id for group in found.node_groups] == [group.id for group in before.node_groups]
 
 
