@@ -34,7 +34,8 @@ class Discovery:
     mixed: {"kernel", "os", "arch"} -> whether there are several. transitions: [{"node", "kernel",
     "label"}] for nodes that run another kernel than their label says. nfd: {"present", "source":
     "labels" | "nodeinfo", "newest", "message"}. groups: by kernel alone. node_groups: the finest
-    ones that the recipe and the pools ask for, by which everything is rendered.
+    ones that the recipe and the pools ask for, by which everything is rendered; those of expected
+    kernels have no nodes yet.
     """
 
     matched: int
@@ -142,7 +143,9 @@ def discover(
     return Discovery(
         matched=len(matched),
         nodes_total=nodes_total,
-        groups=Grouping().coarse((replace(group, pool="") for group in node_groups), ("kernel",)),
+        groups=Grouping().coarse(
+            (replace(group, pool="") for group in node_groups if group.nodes), ("kernel",)
+        ),
         devices=_devices(matched),
         resources=_resources(matched, resources),
         mixed=_mixed(matched),

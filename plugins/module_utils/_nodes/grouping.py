@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from .device_allocation import AllocationChange, DeviceAllocation
+from .expected_kernels import ExpectedKernel, groups_to_come
 from .expressions import EVERYWHERE, Expression, Terms, both, of_label_sets, outside
 from .facts import ARCH, KERNEL, NodeFacts
 from .groups import FACETS, NodeGroup, Term, make_group_id, make_id, normal
@@ -30,7 +31,8 @@ class Grouping:
 
     preinstalled: label sets, any of which says that a node brings its driver. published: facet ->
     the node label of ours that tells it. allocation: by which ways devices are served, None where there
-    is but one.
+    is but one. expected: kernels that nodes will run, for which there are groups before there are
+    nodes.
     """
 
     finest: tuple[str, ...] = normal(("kernel",))
@@ -38,6 +40,7 @@ class Grouping:
     preinstalled: tuple[LabelSet, ...] = ()
     published: Mapping[str, str] = field(default_factory=dict, hash=False)
     allocation: DeviceAllocation | None = field(default=None, hash=False)
+    expected: tuple[ExpectedKernel, ...] = ()
     _ids: dict[tuple[Any, ...], str] = field(
         default_factory=dict, init=False, compare=False, repr=False
     )
@@ -157,8 +160,8 @@ class Grouping:
         return {self.group_of(node, per).id for per in pers}
 
     def groups(self, nodes: Iterable[NodeFacts]) -> tuple[NodeGroup, ...]:
-        """The finest groups of the nodes, and those that an exchange would bring some into, sorted by
-        id."""
+        """The finest groups of the nodes, and those that an exchange or an expected kernel would bring
+        some into, sorted by id."""
         alike: dict[tuple[Any, ...], list[NodeFacts]] = defaultdict(list)
         coming: dict[tuple[Any, ...], list[NodeFacts]] = defaultdict(list)
         for node in nodes:
@@ -168,7 +171,8 @@ class Grouping:
                 coming[to_come].append(node)
         parts = [self._of_alike(members) for members in alike.values()]
         parts += [self._to_come(members, key[-1]) for key, members in coming.items()]
-        return self._merged(parts)
+        expected = groups_to_come(self.expected, parts)
+        return self._merged([*parts, *(group.narrowed(group.per) for group in expected)])
 
     def _to_come(self, nodes: Sequence[NodeFacts], way: str) -> NodeGroup:
         """The group that alike nodes are in once their devices are served by this way."""
@@ -223,7 +227,7 @@ class Grouping:
         """
         by_name = sorted({name for facet in group.per for name in group.by_name.get(facet, ())})
         terms: list[Term] = []
-        if len(by_name) < len(group.nodes) + len(group.coming):
+        if not (group.nodes or group.coming) or len(by_name) < len(group.nodes) + len(group.coming):
             terms += self._by_labels(group, self._labels(group))
         terms += [
             {

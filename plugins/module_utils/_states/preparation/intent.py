@@ -14,6 +14,7 @@ from typing import Any
 
 from ..._errors import InvalidInput
 from ..._json import TOO_DEEP, part
+from ..._nodes.expected_kernels import ExpectedKernel, parse_expected
 from ..._nodes.pools import NodePool, parse_pools
 from ..._nodes.taints import Taint, parse_taints
 from ..._recipes.loading.instances import default_namespace
@@ -31,7 +32,7 @@ class Intent:
     record, in words.
 
     pools: nodes with options of their own; pool_options: pool -> every option of the recipe with
-    its value there.
+    its value there. expected: kernels whose drivers are deployed before a node runs them.
     """
 
     options: Mapping[str, Any]
@@ -40,6 +41,7 @@ class Intent:
     pools: tuple[NodePool, ...] = ()
     pool_options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     taints: tuple[Taint, ...] = ()
+    expected: tuple[ExpectedKernel, ...] = ()
 
 
 def make_intent(
@@ -67,6 +69,7 @@ def make_intent(
         options=options,
         namespace=namespace or str(recorded.get("namespace") or default_namespace(recipe)),
         taints=parse_taints(recorded.get("taints") if taints is None else taints),
+        expected=parse_expected(recorded.get("expectedKernels")),
     )
     if not complete:
         return found

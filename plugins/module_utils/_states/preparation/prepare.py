@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Set
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from functools import partial
 from pathlib import Path
@@ -28,6 +28,7 @@ from ..._errors import InvalidInput
 from ..._json import Obj, part
 from ..._nodes.device_allocation import DeviceAllocation
 from ..._nodes.discovery import Discovery
+from ..._nodes.expected_kernels import ExpectedKernel
 from ..._nodes.grouping import Grouping
 from ..._nodes.groups import NodeGroup, normal, odd_fact
 from ..._nodes.pools import NodePool, parse_pools
@@ -145,6 +146,7 @@ class Prepared:
             pools=self.pools,
             selector=self.selector,
             taints=self.taints,
+            expected=self.intent.expected,
             recipe_dir=self.recipe_dir,
         )
 
@@ -167,6 +169,7 @@ class Prepared:
                 if facet in facets
             },
             allocation=self._allocation if "allocation" in facets else None,
+            expected=self.intent.expected,
         )
 
     @property
@@ -192,6 +195,10 @@ class Prepared:
             },
             mark=summary_label(recipe.name),
         )
+
+    def expecting(self, kernels: Sequence[ExpectedKernel]) -> Prepared:
+        """The same, for nodes that will run these kernels."""
+        return replace(self, intent=replace(self.intent, expected=tuple(kernels)))
 
     @property
     def by_nodes(self) -> bool:

@@ -268,6 +268,19 @@ def _taint() -> Obj:
     return taint
 
 
+def _expected_kernel() -> Obj:
+    kernel = object_of(
+        "A kernel that nodes will run.",
+        kernel=_text("Its name, as `uname -r` says it."),
+        os_id=_text("The operating system's ID where nodes of several have the hardware."),
+        os_version=_text("Its version, where it changes with the kernel."),
+        os_build=_text("The build of RHCOS."),
+        arch=_text("The architecture, where nodes of several have the hardware."),
+    )
+    kernel["required"] = ["kernel"]
+    return kernel
+
+
 def _schema() -> Obj:
     spec = object_of(
         "What was asked for.",
@@ -299,6 +312,10 @@ def _schema() -> Obj:
             list_of(TEXT), "The recipes that are enabled and proven before this one."
         ),
         taints=described(list_of(_taint()), "Taints that keep other pods off these nodes."),
+        expectedKernels=described(
+            list_of(_expected_kernel()),
+            "Kernels that nodes will run, whose drivers are deployed before.",
+        ),
     )
     spec["required"] = ["recipe", "namespace"]
     # Whoever writes it last says all of it: what one manager adds to what another has asked for would

@@ -18,6 +18,7 @@ from ..._cluster.api_objects.labels import (
     DOMAIN,
 )
 from ..._json import Obj, parse_json, part
+from ..._nodes.expected_kernels import ExpectedKernel
 from ..._nodes.pools import NodePool
 from ..._nodes.selectors import LabelSet, selector_text
 from ..._nodes.taints import Taint
@@ -40,6 +41,7 @@ def make_spec(
     pools: Iterable[NodePool] = (),
     selector: Iterable[LabelSet] = (),
     taints: Iterable[Taint] = (),
+    expected: Iterable[ExpectedKernel] = (),
     recipe_dir: str = "",
 ) -> Obj:
     """The spec: only options that differ from the recipe's defaults; of those that are secret, only
@@ -62,6 +64,7 @@ def make_spec(
         "foundAs": recipe.source.found_as,
         "pools": [pool.to_spec(secret) for pool in pools],
         "taints": [taint.to_object() for taint in taints],
+        "expectedKernels": [kernel.to_spec() for kernel in expected],
         "depends": [dependency.name for dependency in recipe.depends],
         "secretOptions": [name for name in asked if name in secret],
     }

@@ -51,7 +51,7 @@ def summarize(
         "acceptable": not nodes or all(_acceptable(result) for result in results.values()),
         "nodes_total": len(nodes),
         "nodes_ready": len(_in_phase(phases, Phase.READY)),
-        "kernels": sorted({group.kernel for group in groups}),
+        "kernels": sorted({group.kernel for group in groups if group.nodes}),
         "states": _state_rows(plans, results),
         "causes": found,
         "problems": rows,

@@ -10,13 +10,19 @@ import copy
 import json
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from ansible_collections.hardware.enablement.plugins.module_utils._errors import InvalidInput
 from ansible_collections.hardware.enablement.plugins.module_utils._nodes.discovery import (
     Discovery,
     discover,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._nodes.expected_kernels import (
+    ExpectedKernel,
+    parse_expected,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._nodes.facts import NodeFacts
 from ansible_collections.hardware.enablement.plugins.module_utils._nodes.grouping import (
@@ -264,3 +270,54 @@ def test_the_answer_is_all_that_rendering_needs(nodes: Nodes) -> None:
         assert again.coarse(per) == found.coarse(per)
     assert again.group_of == found.group_of
     assert again.group_of["crio"] == GROUPING.id_of(NodeFacts.from_object(nodes[-1]))
+
+
+NEXT = "6.8.0-99-generic"
+
+
+def expecting(*entries: Any) -> Grouping:
+    """The grouping of nodes that will run these kernels."""
+    return replace(GROUPING, expected=parse_expected(entries))
+
+
+def test_a_kernel_that_nodes_will_run_has_the_groups_that_they_will_be_in(
+    nodes: Nodes,
+) -> None:
+    before = discover(nodes, GPU, grouping=GROUPING)
+    staged = discover(nodes, GPU, grouping=expecting(NEXT))
+    to_come = [group for group in staged.node_groups if not group.nodes]
+    assert [group for group in staged.node_groups if group.nodes] == list(before.node_groups)
+    assert (staged.groups, staged.group_of) == (before.groups, before.group_of)
+
+    for node in nodes:
+        node["status"]["nodeInfo"]["kernelVersion"] = NEXT
+        node["metadata"]["labels"]["feature.node.kubernetes.io/kernel-version.full"] = NEXT
+    rebooted = discover(nodes, GPU, grouping=GROUPING)
+    assert [(group.id, group.terms, group.held) for group in to_come] == [
+        (group.id, group.terms, group.held) for group in rebooted.node_groups
+    ]
+    # One that has arrived is no second group.
+    arrived = discover(nodes, GPU, grouping=expecting(NEXT))
+    assert arrived.node_groups == rebooted.node_groups
+
+
+def test_a_kernel_of_another_system_is_for_its_nodes_alone(nodes: Nodes) -> None:
+    def versions(*entries: Any) -> list[str]:
+        found = discover(nodes, GPU, grouping=expecting(*entries))
+        return sorted({group.os_version for group in found.node_groups if not group.nodes})
+
+    assert versions({"kernel": NEXT, "os_id": "rhel"}, {"kernel": NEXT, "arch": "arm64"}) == []
+    assert versions({"kernel": NEXT, "os_id": "ubuntu", "os_version": "26.04"}, NEXT) == [
+        "24.04",
+        "26.04",
+    ]
+
+
+def test_what_is_no_kernel_is_refused_and_what_is_one_is_recorded_as_it_was_given() -> None:
+    wrong: tuple[Any, ...] = ("6.8 generic", "", {"kernal": NEXT}, {"kernel": NEXT, "arch": "A"})
+    for entry in wrong:
+        with pytest.raises(InvalidInput, match="no kernel to prepare for"):
+            parse_expected([entry])
+    given = [{"kernel": NEXT, "os_build": "416.94.202410211619-0"}, {"kernel": NEXT}]
+    assert [kernel.to_spec() for kernel in parse_expected(given)] == [given[1], given[0]]
+    assert parse_expected([NEXT, {"kernel": NEXT}]) == (ExpectedKernel(NEXT),)

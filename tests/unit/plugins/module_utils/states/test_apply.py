@@ -340,6 +340,22 @@ def test_the_driver_of_a_node_that_lost_its_labels_stays(
     assert ("DaemonSet toy/old" in kept) is lost
 
 
+def test_the_driver_of_a_kernel_that_is_expected_is_deployed_and_stays_until_it_is_not(
+    fake: FakeServer, cluster: ScriptedCluster
+) -> None:
+    enabled(fake, cluster)
+    record = cluster.objects["specialresources"]["toy"]
+    record["spec"]["expectedKernels"] = [{"kernel": OTHER_KERNEL}]
+    driver = f"driver-{runs.group_of(runs.card_node(kernel=OTHER_KERNEL))}"
+    assert enable(fake)["changed"]
+    assert driver in cluster.objects["daemonsets"]
+    assert not enable(fake)["changed"]
+    record = cluster.objects["specialresources"]["toy"]
+    assert record["spec"].pop("expectedKernels") == [{"kernel": OTHER_KERNEL}]
+    enable(fake)
+    assert driver not in cluster.objects["daemonsets"]
+
+
 @pytest.mark.parametrize("allow_empty", [False, True])
 def test_while_no_node_has_the_hardware_nothing_goes(
     fake: FakeServer, cluster: ScriptedCluster, allow_empty: bool
