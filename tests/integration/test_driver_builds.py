@@ -19,15 +19,17 @@ import pytest
 
 from tests.cluster import Cluster
 from tests.cluster.simulation.faults import clear_faults
-from tests.integration.driver_bed import DOMAIN, KERNEL_LABEL
+from tests.integration.driver_bed import DOMAIN, KERNEL_LABEL, check_output
 from tests.integration.kmod_bed import NAMESPACE, NEW, ODD, ODD_TAG, OLD, Kmod, make_kmod
-from tests.integration.plays import REPO, Runner
+from tests.integration.plays import REPO, Played, Runner
 from tests.integration.registry_bed import Bed
 from tests.integration.waiting import wait_until, wait_until_none
 
 pytestmark = pytest.mark.builds
 
 JOBS = f"/apis/batch/v1/namespaces/{NAMESPACE}/jobs"
+# Kernels that nodes will run: with an image, to be built, and such as cannot be built.
+SOON, LATER, NEVER = "6.8.0-80-generic", "6.8.0-90-generic", "6.8.0-91-generic"
 LAST_LINE = "/src/simple_kmod.c:9:10: fatal error: linux/module.h: No such file or directory"
 
 
@@ -50,9 +52,11 @@ def begun(kmod: Kmod, mark: int) -> int:
 
 
 @contextmanager
-def running(kmod: Kmod, sign: str, **settings: Any) -> Iterator[subprocess.Popen[str]]:
+def running(
+    kmod: Kmod, sign: str, playbook: str = "enable", **settings: Any
+) -> Iterator[subprocess.Popen[str]]:
     """A run whose build goes on: it has said the sign, and the build's pod runs."""
-    run = kmod.runner.start("enable", **kmod.variables(**settings))
+    run = kmod.runner.start(playbook, **kmod.variables(**settings))
     pods = (
         "get",
         "pods",
@@ -65,7 +69,7 @@ def running(kmod: Kmod, sign: str, **settings: Any) -> Iterator[subprocess.Popen
     )
     try:
         wait_until(
-            lambda: sign in said(kmod) and kmod.cluster.kubectl(*pods) == "Running",
+            lambda: sign in said(kmod, playbook) and kmod.cluster.kubectl(*pods) == "Running",
             f"the run says {sign!r}, and the build's pod runs",
             seconds=120,
         )
@@ -75,9 +79,9 @@ def running(kmod: Kmod, sign: str, **settings: Any) -> Iterator[subprocess.Popen
         run.wait()
 
 
-def said(kmod: Kmod) -> str:
+def said(kmod: Kmod, playbook: str = "enable") -> str:
     """What a run that was started has said so far."""
-    return (kmod.runner.folder / "enable.log").read_text()
+    return (kmod.runner.folder / f"{playbook}.log").read_text()
 
 
 def kill_in_the_middle(kmod: Kmod) -> None:
@@ -92,7 +96,7 @@ def finish(kmod: Kmod, run: subprocess.Popen[str]) -> str:
     """Let the build push and end, and the run with it; returns the image."""
     digest = kmod.push_built()
     clear_faults(kmod.cluster.kubeconfig)
-    assert run.wait(60) == 0, said(kmod)
+    assert run.wait(60) == 0, said(kmod) + said(kmod, "preflight")
     return f"{kmod.registry.address}/drivers/simple-kmod@{digest}"
 
 
@@ -258,6 +262,118 @@ def a_build_whose_pod_may_not_be_made_says_so_and_ends(kmod: Kmod, tmp_path: Pat
     wait_until_none(kmod.builds, "what was for the build", seconds=120)
 
 
+@contextmanager
+def policy(kmod: Kmod) -> Iterator[None]:
+    """An admission policy that takes no pods in the namespace, for a while."""
+    name = {"metadata": {"name": "no-pods"}}
+    rule = {
+        "apiGroups": [""],
+        "apiVersions": ["v1"],
+        "operations": ["CREATE"],
+        "resources": ["pods"],
+    }
+    where = {"matchLabels": {"kubernetes.io/metadata.name": NAMESPACE}}
+    api = "admissionregistration.k8s.io/v1"
+    objects = [
+        {
+            "apiVersion": api,
+            "kind": "ValidatingAdmissionPolicy",
+            **name,
+            "spec": {
+                "matchConstraints": {"resourceRules": [rule], "namespaceSelector": where},
+                "validations": [{"expression": "false", "message": "only on Sundays"}],
+            },
+        },
+        {
+            "apiVersion": api,
+            "kind": "ValidatingAdmissionPolicyBinding",
+            **name,
+            "spec": {"policyName": "no-pods", "validationActions": ["Deny"]},
+        },
+    ]
+    everything = json.dumps({"apiVersion": "v1", "kind": "List", "items": objects})
+    kmod.cluster.kubectl("apply", "-f", "-", stdin=everything)
+    try:
+        wait_until(
+            lambda: "only on Sundays" in preflight(kmod).output,
+            "the policy is in force",
+            seconds=60,
+        )
+        yield
+    finally:
+        kmod.cluster.kubectl("delete", "-f", "-", stdin=everything)
+
+
+def preflight(kmod: Kmod, **settings: Any) -> Played:
+    """What preflight says of the recipe."""
+    played = kmod.runner.play("preflight", timeout=120, **kmod.variables(**settings))
+    check_output(played)
+    return played
+
+
+def what_is_coming_is_known_before_it_comes(kmod: Kmod) -> None:
+    """Three kernels that no node runs: one has an image, one would be built, one cannot be. Nothing is
+    written for the answer."""
+    kmod.images.push("drivers/prebuilt", SOON, labels={KERNEL_LABEL: SOON})
+    with kmod.builds_that("fail", exit_code=2, message=LAST_LINE):
+        assert LAST_LINE in preflight(kmod, kernels=[NEVER], build=True).output
+    mark, pushed = kmod.cluster.mark(), kmod.registry.mark()
+    before = kmod.cluster.dump()
+    played = preflight(kmod, kernels=[SOON, LATER, NEVER])
+    assert played.code == 2
+    rows = {row.split()[0]: row for row in map(one_line, played.output.splitlines()) if row}
+    assert (
+        f"none yet driver_container prebuilt {kmod.registry.address}/drivers/prebuilt@"
+        in rows[SOON]
+    )
+    assert f"none yet driver_container would build {kmod.registry.address}" in rows[LATER]
+    assert "none yet driver_container cannot" in rows[NEVER]
+    assert f"! no image fits kernel {NEVER}" in played.output
+    assert (kmod.runner.writes(mark), kmod.cluster.dump()) == ([], before)
+    assert {request.method for request in kmod.registry.requests(pushed)} <= {"GET", "HEAD"}
+
+
+def what_would_refuse_its_pods_says_so(kmod: Kmod) -> None:
+    assert "nothing is in the way" in preflight(kmod).check().output
+    with quota(kmod, pods="0"):
+        refused = preflight(kmod)
+    assert (refused.code, "exceeded quota: tight" in refused.output) == (2, True)
+    with policy(kmod):
+        refused = preflight(kmod, kernels=[SOON], stage=True)
+    assert (refused.code, "simple-kmod cannot be staged" in refused.output) == (2, True)
+
+
+def a_staged_kernel_has_its_driver_without_a_run(kmod: Kmod) -> None:
+    with (
+        kmod.slow_builds(),
+        running(kmod, "building", "preflight", kernels=[SOON, LATER], stage=True) as run,
+    ):
+        image = finish(kmod, run)
+    assert kmod.drivers()[LATER] == image
+    assert SOON in kmod.drivers()
+    kmod.play().unchanged()
+    mark = kmod.cluster.mark()
+    kmod.cluster.reboot("gpu-new-1", LATER)
+    wait_until(lambda: driver_on(kmod, "gpu-new-1") == image, "its driver runs", seconds=60)
+    assert kmod.runner.writes(mark) == []
+    preflight(kmod, kernels=[], stage=True).check()
+    assert (SOON in kmod.drivers(), kmod.drivers()[LATER]) == (False, image)
+
+
+def driver_on(kmod: Kmod, node: str) -> str:
+    """The image of the driver that runs on a node, "" for none."""
+    labels, place = f"{DOMAIN}/state=driver", f"spec.nodeName={node},status.phase=Running"
+    path = "jsonpath={.items[*].spec.containers[0].image}"
+    return kmod.cluster.kubectl(
+        "get", "pods", "-n", NAMESPACE, "-l", labels, "--field-selector", place, "-o", path
+    )
+
+
+def one_line(text: str) -> str:
+    """A line without the spaces that align it."""
+    return " ".join(text.replace("[localhost]", "").split())
+
+
 def test_builds_by_jobs_from_a_missing_push_to_tight_quotas(
     kmod: Kmod, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
@@ -278,3 +394,6 @@ def test_builds_by_jobs_from_a_missing_push_to_tight_quotas(
         the_build_of_a_killed_run_that_ended_meanwhile_is_found_and_cleared_away(kmod)
     a_build_that_may_not_be_made_holds_up_no_other(kmod, tmp_path_factory.mktemp("jobs"))
     a_build_whose_pod_may_not_be_made_says_so_and_ends(kmod, tmp_path_factory.mktemp("pods"))
+    what_is_coming_is_known_before_it_comes(kmod)
+    what_would_refuse_its_pods_says_so(kmod)
+    a_staged_kernel_has_its_driver_without_a_run(kmod)

@@ -96,7 +96,12 @@ class ImageAccess:
             dry = self._context.check_mode
             lookup = NodeLookup(self._client, settings, nodes, guard, self._context.clock, dry=dry)
             return by_host(streams, lookup.find)
-        return by_host(streams, self._in_registry)
+        return self.images
+
+    @property
+    def images(self) -> Find:
+        """The look-up from here, which needs no node."""
+        return by_host(ImageStreamLookup(self._client).find, self._in_registry)
 
     def _read(self) -> RegistryPolicy:
         own = read_config(self._config, self._context.secrets)

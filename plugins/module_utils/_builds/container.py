@@ -58,7 +58,13 @@ _NOTHING: Obj = {"changed": False, "images": [], "groups": [], "orders": []}
 def run(request: DriverContainerRequest, context: RunContext) -> Obj:
     """Find or build the images of the chosen states, and write down what was found."""
     client = connect(request.connection)
-    prepared = prepare(request.given, context, client)
+    return find_images(client, prepare(request.given, context, client), request, context)
+
+
+def find_images(
+    client: Client, prepared: Prepared, request: DriverContainerRequest, context: RunContext
+) -> Obj:
+    """The same, for a recipe that is prepared already."""
     chosen = choose(prepared.recipe, request.choice.states, request.choice.role)
     with_images = [state for state in chosen if is_looked_up(state)]
     if not with_images:
@@ -378,6 +384,7 @@ def _row(state: str, resolution: Resolution) -> Obj:
         "inputs": resolution.inputs,
         "tried": list(resolution.tried),
         "problem": resolution.problem,
+        "target": resolution.image if resolution.source is Source.WOULD_BUILD else "",
         **asdict(resolution.remembered),
     }
 

@@ -291,6 +291,20 @@ DRIVER_CONTAINER: Spec = {
     "wait": {"type": "bool", "default": False},
 }
 
+# What one task of a run hands to the next.
+_OF_ONE_TASK = ("states", "role", "discovery", "outcomes", "wait")
+
+PREFLIGHT: Spec = {
+    **{name: argument for name, argument in DRIVER_CONTAINER.items() if name not in _OF_ONE_TASK},
+    "recipe": {"type": "str"},
+    "bundles": {"type": "dict"},
+    "kernels": {"type": "list", "elements": "raw"},
+    "build": {"type": "bool", "default": False},
+    "stage": {"type": "bool", "default": False},
+    "adopt": STATE_APPLY["adopt"],
+    "show": PROVING["show"],
+}
+
 IMAGE_BUILD: Spec = {
     "order": {"type": "dict", "required": True},
     # A folder, no secret.

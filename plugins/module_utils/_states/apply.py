@@ -32,8 +32,7 @@ from .drift import drift_in
 from .later_changes import LaterChanges
 from .on_nodes.adopted_pods import label_pods
 from .on_nodes.strays import MembershipRequest, refuse_left_out_in_use
-from .preflight import refuse_missing_rights
-from .preparation.foreign import refuse_foreign_plugin, refuse_rival_plugins, refuse_rivals
+from .preflight import refuse_missing_rights, refuse_others
 from .preparation.image_facts import ImageRequest
 from .preparation.prepare import (
     Prepared,
@@ -154,7 +153,8 @@ class _Application:
     def run(self) -> Obj:
         """Refuse what cannot be, plan, write what need not wait, prove, and make then what had to
         wait for that. In check mode nothing is written."""
-        self._refuse_rivals()
+        # What else serves these devices, or these nodes, is found before anything is planned.
+        refuse_others(self._client, self._desired, adopt=self._request.planning.adopt)
         planned, later = self._planner.plan(self._desired.record), None
         self._drift = drift_in(self._desired, planned.differing)
         if planned.differing:
@@ -173,31 +173,13 @@ class _Application:
         result = self._result(planned, later)
         return with_report(result, report) if report is not None else result
 
-    def _refuse_rivals(self) -> None:
-        """What else serves these devices, or these nodes, is found before anything is planned."""
-        is_new, adopt = self._desired.record is None, self._request.planning.adopt
-        options, resources = self._desired.facts.options_of(None), self._recipe.devices.resources
-        beside = self._desired.rival_context(adopt=adopt)
-        refuse_rivals(self._client, self._recipe, options, beside)
-        if is_new:
-            self._refuse_shared_nodes()
-        if is_new and not adopt:
-            refuse_foreign_plugin(
-                resources, self._desired.discovery, lambda: self._desired.foreign_plugins
-            )
-        if not adopt:
-            refuse_rival_plugins(resources, self._desired.rival_plugins)
-
-    def _refuse_shared_nodes(self) -> None:
-        refuse_shared(self._client, self._desired.prepared, self._desired.discovery)
-
     def _refuse_changes(self) -> None:
         """What may stay as it is, and must not be changed to: nodes in use that are left out, nodes of
         another recipe. A mistake anywhere in the recipe, or an object in two states, is found before
         the first write, too."""
         refuse_left_out_in_use(self._client, self._desired.prepared, self._desired.strays)
         if self._desired.record is not None:
-            self._refuse_shared_nodes()
+            refuse_shared(self._client, self._desired.prepared, self._desired.discovery)
         check_recipe(self._recipe, replace(self._desired.facts, resolved=None))
 
     def _refuse_missing_rights(self, planned: Planned) -> None:

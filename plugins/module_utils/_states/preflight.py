@@ -1,7 +1,8 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What is asked before the first write of a run: whether its user may do all of it."""
+"""What is asked before the first write of a run: whether somebody else does the same already, and
+whether its user may do all of it."""
 
 from __future__ import annotations
 
@@ -19,6 +20,8 @@ from .._cluster.lease import LEASE
 from .._errors import EnablementError
 from .desired import Desired
 from .on_nodes.proven_condition import is_wanted
+from .preparation.foreign import refuse_foreign_plugin, refuse_rival_plugins, refuse_rivals
+from .preparation.shared import refuse_shared
 from .record.crd import NAME, RECORD
 
 Rights = dict[AccessReview, set[str]]
@@ -31,6 +34,20 @@ _VERBS: Mapping[str, tuple[str, ...]] = {
     "delete": ("delete",),
     "restore": ("patch",),
 }
+
+
+def refuse_others(client: Client, desired: Desired, *, adopt: bool) -> None:
+    """Raise EnablementError where something else serves these devices, or these nodes. adopt: what
+    only seems to do so may stay, by a person's word."""
+    is_new, recipe = desired.record is None, desired.recipe
+    options, resources = desired.facts.options_of(None), recipe.devices.resources
+    refuse_rivals(client, recipe, options, desired.rival_context(adopt=adopt))
+    if is_new:
+        refuse_shared(client, desired.prepared, desired.discovery)
+    if is_new and not adopt:
+        refuse_foreign_plugin(resources, desired.discovery, lambda: desired.foreign_plugins)
+    if not adopt:
+        refuse_rival_plugins(resources, desired.rival_plugins)
 
 
 def refuse_missing_rights(

@@ -38,6 +38,12 @@ PASSED_ON: dict[str, tuple[Any, dict[str, set[str]]]] = {
         "acme.example/card",
         {"playbooks/recipe_new.yml": {"recipe_new.resource"}},
     ),
+    "hardware_enablement_kernels": (
+        ["6.8.0-71-generic"],
+        {"playbooks/preflight.yml": {"preflight.kernels"}},
+    ),
+    "hardware_enablement_build": (True, {"playbooks/preflight.yml": {"preflight.build"}}),
+    "hardware_enablement_stage": (True, {"playbooks/preflight.yml": {"preflight.stage"}}),
     "hardware_enablement_rights_role": (
         "viewer",
         {"playbooks/rights.yml": {"recipe_rights.role"}},
@@ -68,7 +74,13 @@ PASSED_ON: dict[str, tuple[Any, dict[str, set[str]]]] = {
     ),
     "hardware_enablement_build_namespace": (
         "builds",
-        {"playbooks/enable.yml": {f"{IMAGES}.build_namespace"}},
+        {
+            "playbooks/enable.yml": {f"{IMAGES}.build_namespace"},
+            "playbooks/preflight.yml": {
+                f"{IMAGES}.build_namespace",
+                "preflight.build_namespace",
+            },
+        },
     ),
     "hardware_enablement_build_apparmor": (
         "RuntimeDefault",

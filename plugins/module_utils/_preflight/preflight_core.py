@@ -1,0 +1,225 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The core of preflight: what an enable would meet, for kernels that nodes run or will run; and, where
+that is asked for, images built and drivers staged before them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from .._builds.access import ImageAccess
+from .._builds.container import find_images
+from .._cluster.api_client.client import Client, connect
+from .._errors import EnablementError, InvalidInput
+from .._json import Obj, part
+from .._nodes.expected_kernels import ExpectedKernel, parse_expected
+from .._recipes.loading.lookups import is_looked_up
+from .._runs.context import RunContext
+from .._runs.guard import Guard
+from .._runs.task import Task
+from .._states.desired import Desired
+from .._states.on_nodes.strays import MembershipRequest
+from .._states.preparation.discover import discovery_of, list_nodes
+from .._states.preparation.image_facts import ImageRequest
+from .._states.preparation.prepare import Prepared, prepare
+from .._states.preparation.recipe_request import RecipeRequest
+from .._states.record import record_spec, record_store
+from .hardware_survey import survey
+from .kernel_answers import (
+    CANNOT,
+    KernelImage,
+    PreflightFinding,
+    PreflightResult,
+    kernel_answers,
+    table,
+)
+from .preflight_checks import findings, refused
+from .preflight_request import PreflightRequest
+
+
+def run(request: PreflightRequest, context: RunContext) -> Obj:
+    """Answer for a recipe, or without one say what hardware there is and which recipes take it."""
+    client, ahead = connect(request.connection), request.ahead
+    given = request.given.named()
+    if given is None:
+        _refuse_without_recipe(request)
+        result = survey(client, request.bundles or {})
+        return _shown(result, request, context)
+    if ahead.stage and ahead.kernels is None:
+        raise InvalidInput(
+            "Nothing is named to stage",
+            todo="name the kernels (hardware_enablement_kernels); an empty list stages none any more",
+        )
+    wanted = None if ahead.kernels is None else parse_expected(ahead.kernels)
+    prepared = prepare(given, context, client)
+    if prepared.record is None and (ahead.build or ahead.stage):
+        raise EnablementError(
+            f"{prepared.recipe.name} is not enabled, so nothing is built or staged for it",
+            todo="enable it first",
+        )
+    if wanted is not None:
+        prepared = prepared.expecting(wanted)
+    return _Preflight(client, prepared, given, request, context).run(wanted)
+
+
+def _refuse_without_recipe(request: PreflightRequest) -> None:
+    ahead = request.ahead
+    if ahead.kernels or ahead.build or ahead.stage:
+        raise InvalidInput(
+            "Kernels are prepared for a recipe, and none is named",
+            todo="name it (-e hardware_enablement_recipe=nvidia-gpu)",
+        )
+
+
+def _shown(result: Obj, request: PreflightRequest, context: RunContext) -> Obj:
+    """The result, its table shown to a person where that is wanted."""
+    lines = [context.masked(line) for line in result["table"]]
+    for line in lines if request.show else ():
+        context.notice(line)
+    return {**result, "table": lines}
+
+
+class _Preflight:
+    """One run of preflight for one recipe."""
+
+    def __init__(
+        self,
+        client: Client,
+        prepared: Prepared,
+        given: RecipeRequest,
+        request: PreflightRequest,
+        context: RunContext,
+    ) -> None:
+        self._client = client
+        self._prepared = prepared
+        self._given = given
+        self._request = request
+        self._context = context
+        # Whatever is asked of a task that only looks writes nothing.
+        self._dry = replace(context, check_mode=True)
+
+    def run(self, wanted: Sequence[ExpectedKernel] | None) -> Obj:
+        """The answer; before it, what is to be built and staged. wanted: the kernels that were given."""
+        result = self._found(self._dry)
+        changed = False
+        ahead = self._request.ahead
+        if (ahead.build or ahead.stage) and not self._context.check_mode:
+            if ahead.stage:
+                self._refuse_stage(result)
+            before = result.images
+            result = self._found(self._context)
+            changed = result.images != before
+        if ahead.stage and wanted is not None:
+            self._refuse_stage(result)
+            changed = self._stage(wanted) or changed
+            result = replace(result, staged=sorted({each.kernel for each in wanted}))
+        found = {"changed": changed, **result.to_dict(), "hardware": [], "table": table(result)}
+        return _shown(found, self._request, self._context)
+
+    def _found(self, context: RunContext) -> PreflightResult:
+        """What there is, and what is in the way. context: whether missing images are built."""
+        client, prepared = self._client, self._prepared
+        discovery, cluster = discovery_of(
+            client, prepared, None, lambda: list_nodes(client, prepared.selector)
+        )
+        if not discovery.matched:
+            return self._result([], [PreflightFinding("nodes", discovery.nfd["message"])])
+        seen = {**discovery.to_dict(), "cluster": cluster}
+        rows: list[Obj] = []
+        entries: list[Obj] = []
+
+        def find() -> None:
+            found = find_images(
+                client, prepared, self._request.of_images(self._given, seen), context
+            )
+            rows.extend(found["groups"])
+            # What is to be built has its name already, by which policies may decide.
+            targets = {(row["state"], row["group"]): row.get("target") for row in rows}
+            entries.extend(
+                {**entry, "image": entry["image"] or targets.get((entry["state"], entry["group"]))}
+                for entry in (*found["images"], *_without_entry(found))
+            )
+
+        problems = list(refused("images", find))
+        desired = Desired(
+            client,
+            prepared,
+            MembershipRequest(),
+            ImageRequest(self._request.images, entries),
+            context.clock,
+            discovery=seen,
+        )
+        access = ImageAccess(client, prepared, self._request.building, self._dry)
+        problems += findings(client, desired, access, self._dry, adopt=self._request.adopt)
+        has_images = any(is_looked_up(state) for state in prepared.recipe.states.values())
+        groups = discovery.coarse(_per(prepared) if has_images else ("kernel",))
+        return self._result(kernel_answers(groups, rows), _each_once(problems))
+
+    def _result(
+        self, images: list[KernelImage], problems: Sequence[PreflightFinding]
+    ) -> PreflightResult:
+        recorded = part(self._prepared.record or {}, "spec").get("expectedKernels")
+        return PreflightResult(
+            recipe=self._prepared.recipe.name,
+            enabled=self._prepared.record is not None,
+            images=images,
+            findings=problems,
+            staged=sorted({each.kernel for each in parse_expected(recorded)}),
+        )
+
+    def _refuse_stage(self, result: PreflightResult) -> None:
+        """Raise EnablementError where a kernel cannot have its driver, or enable would be refused."""
+        coming = set(result.coming)
+        whys = [
+            f"kernel {each.kernel}: {each.why}"
+            for each in result.images
+            if each.answer == CANNOT and each.kernel in coming
+        ]
+        whys += [finding.message for finding in result.findings if finding.blocks]
+        if whys:
+            raise EnablementError(
+                f"{result.recipe} cannot be staged",
+                why=whys[0],
+                todo="mend that, or leave the kernel out; preflight without stage tells of all",
+            )
+
+    def _stage(self, wanted: Sequence[ExpectedKernel]) -> bool:
+        """Write into the record which kernels are expected; returns whether it had others."""
+        prepared, name = self._prepared, self._prepared.recipe.name
+        guard = Guard(self._client, name, self._context)
+        guard.before_write()
+        record = record_store.read(self._client, name)
+        before: dict[str, Any] = dict(part(record or {}, "spec"))
+        spec = {key: value for key, value in before.items() if key != "expectedKernels"}
+        if wanted:
+            spec["expectedKernels"] = [kernel.to_spec() for kernel in wanted]
+        if spec == before:
+            return False
+        if not self._context.check_mode:
+            record_store.write(
+                self._client, record_spec.with_spec(record, name, prepared.applyset_id, spec)
+            )
+        return True
+
+
+def _per(prepared: Prepared) -> tuple[str, ...]:
+    """By what the states that have images tell nodes apart."""
+    return next(
+        (state.per for state in prepared.recipe.states.values() if is_looked_up(state)), ("kernel",)
+    )
+
+
+def _without_entry(found: Obj) -> list[Obj]:
+    """The rows that the record would not remember: those that are still to be built."""
+    known = {(entry["state"], entry["group"]) for entry in found["images"]}
+    return [row for row in found["groups"] if (row["state"], row["group"]) not in known]
+
+
+def _each_once(problems: Sequence[PreflightFinding]) -> list[PreflightFinding]:
+    return list(dict.fromkeys(problems))
+
+
+TASK = Task(PreflightRequest, run)
