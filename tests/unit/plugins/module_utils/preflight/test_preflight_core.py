@@ -116,6 +116,17 @@ def test_a_kernel_that_nobody_runs_is_answered_and_nothing_is_written(bed: Bed) 
     assert bed.cluster.writes == []
 
 
+def test_what_the_record_knows_of_images_is_left_to_enable(bed: Bed) -> None:
+    bed.enable()
+    entry = dict.fromkeys(("name", "inputs", "problem", "failed"), "") | {"image": "r/i@sha256:1"}
+    groups = (runs.group_of(runs.card_node()), "gone")
+    bed.cluster.objects["specialresources"]["toy"].setdefault("status", {})["images"] = [
+        {"state": "build", "kernel": world.KERNEL, "group": group, **entry} for group in groups
+    ]
+    assert answers(bed.run(kernels=[NEXT]))[NEXT] == ("would build", 0)
+    assert bed.cluster.writes == []
+
+
 def test_what_would_be_built_is_what_pods_are_tried_with(bed: Bed) -> None:
     bed.enable()
     tried: list[str] = []
