@@ -29,6 +29,13 @@ options:
       - Without it, the kernels are those that nodes run, and those that are staged.
     type: list
     elements: raw
+  releases:
+    description:
+      - Images of OpenShift's releases that the cluster will be updated to. Their kernels are among O(kernels), with the
+        Driver Toolkit to build with. They are those of ordinary nodes, not of real-time kernels.
+    type: list
+    elements: str
+    default: []
   build:
     description: Build the images that are missing now, and push them. The recipe has to be enabled.
     type: bool

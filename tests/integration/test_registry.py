@@ -21,6 +21,12 @@ import pytest
 
 from ansible_collections.hardware.enablement.plugins.module_utils._errors import InvalidInput
 from ansible_collections.hardware.enablement.plugins.module_utils._http.proxies import Proxies
+from ansible_collections.hardware.enablement.plugins.module_utils._nodes.expected_kernels import (
+    ExpectedKernel,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._preflight.release_kernels import (
+    release_kernels,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils._registry import (
     persistence,
 )
@@ -588,3 +594,27 @@ def test_a_killed_starter_leaves_nothing_that_cannot_be_stopped(authority: Autho
     Registry.remove(folder)
     assert [process.alive for process in left] == [False, False]
     assert not folder.exists()
+
+
+def test_the_kernel_of_a_release_is_read_from_the_layers_of_its_images(bed: Bed) -> None:
+    kernel, build = "5.14.0-570.12.1.el9_6.x86_64", "9.6.20250523-0"
+    told = json.dumps({"KERNEL_VERSION": kernel}).encode()
+    files = {"etc/motd": b"hello", "etc/driver-toolkit-release.json": told}
+    digest = bed.images.push("ocp/toolkit", "1", files=files)
+    toolkit = f"{bed.registry.address}/ocp/toolkit@{digest}"
+    tags = [
+        {
+            "name": "rhel-coreos",
+            "annotations": {"io.openshift.build.versions": f"machine-os={build}"},
+        },
+        {"name": "driver-toolkit", "from": {"kind": "DockerImage", "name": toolkit}},
+    ]
+    stream = json.dumps({"kind": "ImageStream", "spec": {"tags": tags}}).encode()
+    bed.images.push("ocp/release", "4.19.1", files={"release-manifests/image-references": stream})
+    client = bed.client()
+    found = release_kernels(
+        [f"{bed.registry.address}/ocp/release:4.19.1"],
+        ["amd64"],
+        lambda image, arch, path: client.file_of(parse(image), arch, path),
+    )
+    assert found == [ExpectedKernel(kernel, "rhel", "9.6", build, "amd64", toolkit)]

@@ -190,7 +190,8 @@ class _ImageSearch:
         if state.images.fallback:
             return self._with_fallback(state, groups, find, known)
         secrets = NamespaceSecrets(self.client, settings.scope.namespace)
-        bases = BaseLookup(find, self._bases.setdefault(self._source(state), {}))
+        known_bases = self._bases.setdefault(self._source(state), {})
+        bases = BaseLookup(find, known_bases, self.facts.driver_toolkits)
         inputs = BuildInputs(self.prepared.recipe, state, self.facts, bases.find, secrets)
         images = StateSearch(find, known)
         for group in groups:

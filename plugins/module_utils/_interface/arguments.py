@@ -299,6 +299,7 @@ PREFLIGHT: Spec = {
     "recipe": {"type": "str"},
     "bundles": {"type": "dict"},
     "kernels": {"type": "list", "elements": "raw"},
+    "releases": {"type": "list", "elements": "str", "default": []},
     "build": {"type": "bool", "default": False},
     "stage": {"type": "bool", "default": False},
     "adopt": STATE_APPLY["adopt"],

@@ -18,13 +18,14 @@ from .system import label_form
 @dataclass(frozen=True, order=True)
 class ExpectedKernel:
     """A kernel as its nodes' kubelets will name it. The others are "" where they stay as the nodes
-    have them; os_build: of RHCOS."""
+    have them; os_build: of RHCOS; driver_toolkit: OpenShift's image with its headers."""
 
     kernel: str
     os_id: str = ""
     os_version: str = ""
     os_build: str = ""
     arch: str = ""
+    driver_toolkit: str = ""
 
     def to_spec(self) -> dict[str, str]:
         """The kernel as parse_expected() takes it."""
@@ -72,9 +73,10 @@ def groups_to_come(
     other facts. groups: told apart by all facts of systems."""
     for kernel in expected:
         for group in groups:
-            if kernel.arch in ("", group.arch) and kernel.os_id in ("", group.os_id):
+            if kernel.arch in ("", group.arch) and _becomes(group.os_id, kernel.os_id):
                 yield replace(
                     group,
+                    os_id=kernel.os_id or group.os_id,
                     kernel=kernel.kernel,
                     kernel_label=label_form(kernel.kernel),
                     os_version=kernel.os_version or group.os_version,
@@ -83,3 +85,9 @@ def groups_to_come(
                     coming=(),
                     by_name={},
                 )
+
+
+def _becomes(now: str, later: str) -> bool:
+    """Whether a system of one ID can be one of another after its update: RHCOS calls itself RHEL from
+    OpenShift 4.19 on."""
+    return later in ("", now) or (now, later) == ("rhcos", "rhel")

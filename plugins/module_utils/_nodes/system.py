@@ -83,12 +83,13 @@ def _parse(image: str) -> tuple[str, str]:
         found = pattern.match(image)
         if found:
             version = ".".join(part for part in found.groups() if part)
-            return _coreos(version) if os_id == "rhcos" else (os_id, version)
+            return coreos_release(version) if os_id == "rhcos" else (os_id, version)
     return "", ""
 
 
-def _coreos(build: str) -> tuple[str, str]:
-    """RHCOS is called so, and names OpenShift's version: build 416.94.202410211619-0 is rhcos 4.16.
+def coreos_release(build: str) -> tuple[str, str]:
+    """(ID, VERSION_ID) of a build of RHCOS, which is called so, and names OpenShift's version: build
+    416.94.202410211619-0 is rhcos 4.16.
 
     From OpenShift 4.19 on it says that it is RHEL, with whose version the build starts
     (9.6.20250523-0).

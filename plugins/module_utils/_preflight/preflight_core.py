@@ -16,7 +16,9 @@ from .._cluster.api_client.client import Client, connect
 from .._errors import EnablementError, InvalidInput
 from .._json import Obj, part
 from .._nodes.expected_kernels import ExpectedKernel, parse_expected
+from .._nodes.facts import NodeFacts
 from .._recipes.loading.lookups import is_looked_up
+from .._registry.image_names import parse
 from .._runs.context import RunContext
 from .._runs.guard import Guard
 from .._runs.task import Task
@@ -38,6 +40,7 @@ from .kernel_answers import (
 )
 from .preflight_checks import findings, refused
 from .preflight_request import PreflightRequest
+from .release_kernels import release_kernels
 
 
 def run(request: PreflightRequest, context: RunContext) -> Obj:
@@ -48,26 +51,49 @@ def run(request: PreflightRequest, context: RunContext) -> Obj:
         _refuse_without_recipe(request)
         result = survey(client, request.bundles or {})
         return _shown(result, request, context)
-    if ahead.stage and ahead.kernels is None:
-        raise InvalidInput(
-            "Nothing is named to stage",
-            todo="name the kernels (hardware_enablement_kernels); an empty list stages none any more",
-        )
-    wanted = None if ahead.kernels is None else parse_expected(ahead.kernels)
+    _refuse_unnamed(request)
+    named = None if ahead.kernels is None else parse_expected(ahead.kernels)
     prepared = prepare(given, context, client)
     if prepared.record is None and (ahead.build or ahead.stage):
         raise EnablementError(
             f"{prepared.recipe.name} is not enabled, so nothing is built or staged for it",
             todo="enable it first",
         )
-    if wanted is not None:
-        prepared = prepared.expecting(wanted)
+    if named is None and not ahead.releases:
+        return _Preflight(client, prepared, given, request, context).run(None)
+    wanted = [*(named or ()), *_of_releases(client, prepared, request, context)]
+    prepared = prepared.expecting(wanted)
     return _Preflight(client, prepared, given, request, context).run(wanted)
+
+
+def _of_releases(
+    client: Client, prepared: Prepared, request: PreflightRequest, context: RunContext
+) -> list[ExpectedKernel]:
+    """The kernels of the releases, for the architectures of the nodes."""
+    if not request.ahead.releases:
+        return []
+    registries = ImageAccess(client, prepared, request.building, context).registries()
+    nodes = list_nodes(client, prepared.selector)
+    archs = sorted({NodeFacts.from_object(node).system.arch for node in nodes})
+    return release_kernels(
+        request.ahead.releases,
+        archs,
+        lambda image, arch, path: registries.file_of(parse(image), arch, path),
+    )
+
+
+def _refuse_unnamed(request: PreflightRequest) -> None:
+    ahead = request.ahead
+    if ahead.stage and ahead.kernels is None and not ahead.releases:
+        raise InvalidInput(
+            "Nothing is named to stage",
+            todo="name the kernels (hardware_enablement_kernels); an empty list stages none any more",
+        )
 
 
 def _refuse_without_recipe(request: PreflightRequest) -> None:
     ahead = request.ahead
-    if ahead.kernels or ahead.build or ahead.stage:
+    if ahead.kernels or ahead.releases or ahead.build or ahead.stage:
         raise InvalidInput(
             "Kernels are prepared for a recipe, and none is named",
             todo="name it (-e hardware_enablement_recipe=nvidia-gpu)",

@@ -21,10 +21,12 @@ from .._states.preparation.recipe_request import RecipeRequest
 @dataclass(frozen=True)
 class KernelRequest(ParameterGroup):
     """kernels: those that nodes will run; None asks for those that they run, or that are staged.
+    releases: images of OpenShift's releases, whose kernels are meant, too.
     build: whether missing images are built now. stage: whether the record has these kernels from now
     on, so that enable deploys for them."""
 
     kernels: Optional[Sequence[Union[str, Mapping[str, Any]]]] = None
+    releases: Sequence[str] = ()
     build: bool = False
     stage: bool = False
 

@@ -14,6 +14,7 @@ from typing import TypeVar
 
 from .._errors import InvalidInput
 from . import challenge
+from .image_files import MOST_OF_LAYER, file_in_layer
 from .image_manifests import labels_of
 from .image_names import Reference
 from .login import RepositoryAccess
@@ -96,6 +97,23 @@ class Registries:
             repository.download(str(layer["digest"]), sink)
             bodies.append(sink.getvalue())
         return bodies
+
+    def file_of(self, reference: Reference, arch: str, path: str) -> bytes | None:
+        """A small file of an image, from the last layer that has it; None if there is no such image
+        anywhere, or it has no such file. Large layers are not read."""
+        found = self._first(reference, lambda place: place.platform(arch))
+        if found is None:
+            return None
+        repository, platform = found
+        for layer in reversed(platform.manifest.layers):
+            if int(layer.get("size") or 0) <= MOST_OF_LAYER:
+                # A manifest may say of a layer what it wants.
+                sink = LimitedFile(str(reference), MOST_OF_LAYER)
+                repository.download(str(layer["digest"]), sink)
+                content = file_in_layer(sink, path, str(reference))
+                if content is not None:
+                    return content
+        return None
 
     def may_push(self, target: Reference) -> None:
         """Raise RegistryError where nothing may be pushed to a repository; nothing is left of the

@@ -42,6 +42,10 @@ PASSED_ON: dict[str, tuple[Any, dict[str, set[str]]]] = {
         ["6.8.0-71-generic"],
         {"playbooks/preflight.yml": {"preflight.kernels"}},
     ),
+    "hardware_enablement_releases": (
+        ["registry.example/release:4.19.1"],
+        {"playbooks/preflight.yml": {"preflight.releases"}},
+    ),
     "hardware_enablement_build": (True, {"playbooks/preflight.yml": {"preflight.build"}}),
     "hardware_enablement_stage": (True, {"playbooks/preflight.yml": {"preflight.stage"}}),
     "hardware_enablement_rights_role": (

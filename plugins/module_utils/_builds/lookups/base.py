@@ -6,6 +6,7 @@ release."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Union
 
 from ..._errors import EnablementError
@@ -23,11 +24,14 @@ _TOOLKIT = "openshift/driver-toolkit"
 
 class BaseLookup:
     """find() for the base image of a group of nodes. images: looks up any image. known: what was
-    found; each is looked up once."""
+    found; each is looked up once. toolkits: build of RHCOS -> the Driver Toolkit's image."""
 
-    def __init__(self, images: Find, known: KnownBases) -> None:
+    def __init__(
+        self, images: Find, known: KnownBases, toolkits: Mapping[str, str] | None = None
+    ) -> None:
         self._find = images
         self._known = known
+        self._toolkits = toolkits or {}
 
     def find(self, reference: str, group: NodeGroup) -> Found | None:
         """The image that is asked for; for the latest Driver Toolkit, the one of the nodes' release
@@ -46,6 +50,8 @@ class BaseLookup:
             )
             if found:
                 return found
+            # Of a release that the cluster has yet to be updated to.
+            reference = self._toolkits.get(group.os_build) or reference
         return self._images(reference, group.arch)
 
     def _images(self, reference: str, arch: str) -> Found | None:

@@ -370,7 +370,14 @@ def render_facts(
         pool_options=prepared.pool_options,
         usual_allocation=prepared.recipe.usual_allocation,
         taints=prepared.taints,
-        driver_toolkits=part(cluster, "driver_toolkits"),
+        driver_toolkits={
+            **{
+                each.os_build: each.driver_toolkit
+                for each in prepared.intent.expected
+                if each.driver_toolkit
+            },
+            **part(cluster, "driver_toolkits"),
+        },
         runtime=runtime_facts(
             client,
             prepared.recipe.source.format,

@@ -276,6 +276,7 @@ def _expected_kernel() -> Obj:
         os_version=_text("Its version, where it changes with the kernel."),
         os_build=_text("The build of RHCOS."),
         arch=_text("The architecture, where nodes of several have the hardware."),
+        driver_toolkit=_text("OpenShift's image with its headers."),
     )
     kernel["required"] = ["kernel"]
     return kernel

@@ -37,3 +37,21 @@ def test_each_is_asked_for_once_whatever_the_answer() -> None:
             with pytest.raises(EnablementError, match="Cannot look it up"):
                 lookup.find("a.example/down:1", group)
     assert len(asked) == len(set(asked)) == 3 * len({group.arch for group in groups})
+
+
+def test_the_toolkit_of_a_release_that_is_to_come_is_where_the_release_says() -> None:
+    latest = "image-registry.openshift-image-registry.svc:5000/openshift/driver-toolkit:latest"
+    there = {latest, latest.replace("latest", "9.4.1-0"), "quay.example/toolkit:1"}
+
+    def find(reference: str, _arch: str) -> Found | None:
+        return Found(reference, "sha256:1", {}) if reference in there else None
+
+    def base(build: str) -> str:
+        toolkits = {"9.6.1-0": "quay.example/toolkit:1"}
+        group = replace(GROUPS[0], os_build=build)
+        found = BaseLookup(find, {}, toolkits).find(latest, group)
+        return found.reference if found else ""
+
+    assert base("9.6.1-0") == "quay.example/toolkit:1"
+    assert base("9.4.1-0") == latest.replace("latest", "9.4.1-0")
+    assert base("9.5.1-0") == latest

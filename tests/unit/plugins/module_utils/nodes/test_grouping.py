@@ -313,6 +313,18 @@ def test_a_kernel_of_another_system_is_for_its_nodes_alone(nodes: Nodes) -> None
     ]
 
 
+def test_rhcos_that_calls_itself_rhel_after_its_update_is_the_same_nodes(
+    make_node: MakeNode,
+) -> None:
+    image = "Red Hat Enterprise Linux CoreOS 416.94.202410211619-0"
+    node = make_node("a", image=image, nfd=False)
+    later = {"kernel": NEXT, "os_id": "rhel", "os_version": "9.6", "os_build": "9.6.20250523-0"}
+    grouping = Grouping(expected=parse_expected([later]))
+    found = discover([node], GPU, grouping=grouping)
+    (group,) = [group for group in found.node_groups if not group.nodes]
+    assert (group.os_id, group.os_version, group.os_build) == ("rhel", "9.6", "9.6.20250523-0")
+
+
 def test_what_is_no_kernel_is_refused_and_what_is_one_is_recorded_as_it_was_given() -> None:
     wrong: tuple[Any, ...] = ("6.8 generic", "", {"kernal": NEXT}, {"kernel": NEXT, "arch": "A"})
     for entry in wrong:
