@@ -107,6 +107,10 @@ kernels:
     kernel:
       description: The kernel.
       type: str
+    system:
+      description: The operating system of these nodes.
+      type: str
+      sample: ubuntu 24.04
     group:
       description: Id of the group of nodes.
       type: str

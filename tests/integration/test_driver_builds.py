@@ -333,6 +333,18 @@ def what_is_coming_is_known_before_it_comes(kmod: Kmod) -> None:
     assert {request.method for request in kmod.registry.requests(pushed)} <= {"GET", "HEAD"}
 
 
+def hardware_is_told_with_the_recipes_that_take_it(kmod: Kmod) -> None:
+    mark = kmod.cluster.mark()
+    played = kmod.runner.play("preflight").check()
+    rows = [one_line(line) for line in played.output.splitlines()]
+    assert (
+        f"0302_10de NVIDIA 3D controller gpu-new-1, gpu-old-1, gpu-old-2 {OLD}, {NEW} nvidia-gpu"
+        in rows
+    )
+    assert "enabled: simple-kmod" in rows
+    assert kmod.runner.writes(mark) == []
+
+
 def what_would_refuse_its_pods_says_so(kmod: Kmod) -> None:
     assert "nothing is in the way" in preflight(kmod).check().output
     with quota(kmod, pods="0"):
@@ -354,6 +366,7 @@ def a_staged_kernel_has_its_driver_without_a_run(kmod: Kmod) -> None:
     kmod.play().unchanged()
     mark = kmod.cluster.mark()
     kmod.cluster.reboot("gpu-new-1", LATER)
+    kmod.cluster.relabel("gpu-new-1")
     wait_until(lambda: driver_on(kmod, "gpu-new-1") == image, "its driver runs", seconds=60)
     assert kmod.runner.writes(mark) == []
     preflight(kmod, kernels=[], stage=True).check()
@@ -395,5 +408,6 @@ def test_builds_by_jobs_from_a_missing_push_to_tight_quotas(
     a_build_that_may_not_be_made_holds_up_no_other(kmod, tmp_path_factory.mktemp("jobs"))
     a_build_whose_pod_may_not_be_made_says_so_and_ends(kmod, tmp_path_factory.mktemp("pods"))
     what_is_coming_is_known_before_it_comes(kmod)
+    hardware_is_told_with_the_recipes_that_take_it(kmod)
     what_would_refuse_its_pods_says_so(kmod)
     a_staged_kernel_has_its_driver_without_a_run(kmod)

@@ -24,16 +24,17 @@ _ANSWERS = {
     BY_RECIPE: "built by the recipe",
     "kept": "kept",
 }
-_HEAD = ("KERNEL", "NODES", "STATE", "IMAGE")
+_HEAD = ("KERNEL", "SYSTEM", "NODES", "STATE", "IMAGE")
 
 
 @dataclass(frozen=True)
 class KernelImage:
-    """What the nodes of a kernel get for a state ("" where no state has images by kernel). nodes: how
-    many run it. image: the one that is there, or is to be pushed. why: what a person should know of
-    it."""
+    """What the nodes of a kernel get for a state ("" where no state has images by kernel). system:
+    their operating system. nodes: how many run it. image: the one that is there, or is to be pushed.
+    why: what a person should know of it."""
 
     kernel: str
+    system: str
     group: str
     nodes: int
     state: str
@@ -60,7 +61,7 @@ def kernel_answers(
     for group in groups:
         own = [row for row in rows if row["group"] == group.id]
         found += [_answer(group, row) for row in own] or [
-            KernelImage(group.kernel, group.id, len(group.nodes), "", NONE_NEEDED)
+            KernelImage(group.kernel, _system(group), group.id, len(group.nodes), "", NONE_NEEDED)
         ]
     return sorted(found, key=lambda each: (each.kernel, each.state, each.group))
 
@@ -68,6 +69,7 @@ def kernel_answers(
 def _answer(group: NodeGroup, row: Mapping[str, Any]) -> KernelImage:
     return KernelImage(
         kernel=group.kernel,
+        system=_system(group),
         group=group.id,
         nodes=len(group.nodes),
         state=row["state"],
@@ -75,6 +77,10 @@ def _answer(group: NodeGroup, row: Mapping[str, Any]) -> KernelImage:
         image=str(row["image"] or row["target"]),
         why=str(row["problem"]),
     )
+
+
+def _system(group: NodeGroup) -> str:
+    return f"{group.os_id} {group.os_version}".strip()
 
 
 @dataclass(frozen=True)
@@ -148,4 +154,4 @@ def _cells(image: KernelImage) -> tuple[str, ...]:
     """A row of the table."""
     nodes = str(image.nodes) if image.nodes else "none yet"
     what = f"{image.answer} {image.image}".rstrip()
-    return image.kernel, nodes, image.state or "-", what
+    return image.kernel, image.system, nodes, image.state or "-", what

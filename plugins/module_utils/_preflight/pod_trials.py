@@ -44,10 +44,19 @@ def refused_pods(
 
 def _refusals(answers: Mapping[ObjectKey, Obj | ApiError]) -> Iterator[PreflightFinding]:
     """Why pods were refused. answers: by what would make them."""
+    errors = {key: each for key, each in answers.items() if isinstance(each, ApiError)}
+    unasked = {key.namespace for key, error in errors.items() if _lacks_right(error)}
+    for name in sorted(unasked):
+        yield PreflightFinding(
+            "pods",
+            f"this user may not make pods in {name}, so nobody knows its quotas and policies; run"
+            " preflight as who will run enable",
+            blocks=False,
+        )
     found: dict[str, list[ObjectKey]] = {}
-    for key, answer in answers.items():
-        if isinstance(answer, ApiError) and not _lacks_right(answer):
-            found.setdefault(_without_name(answer.why, key), []).append(key)
+    for key, error in errors.items():
+        if key.namespace not in unasked:
+            found.setdefault(_without_name(error.why, key), []).append(key)
     for why, keys in found.items():
         more = f" and of {len(keys) - 1} more" if len(keys) > 1 else ""
         yield PreflightFinding("pods", f"pods of {keys[0]}{more} would be refused: {why}")

@@ -209,7 +209,7 @@ class _Preflight:
             raise EnablementError(
                 f"{result.recipe} cannot be staged",
                 why=whys[0],
-                todo="mend that, or leave the kernel out; preflight without stage tells of all",
+                todo="mend that, and look with preflight without stage whether there is more",
             )
 
     def _stage(self, wanted: Sequence[ExpectedKernel]) -> bool:

@@ -82,7 +82,7 @@ def test_a_pod_is_tried_as_it_will_be_but_for_an_account_that_is_not_there_yet()
 
 def image(kernel: str, answer: str, nodes: int = 0, why: str = "") -> KernelImage:
     """A row for a kernel."""
-    return KernelImage(kernel, "g", nodes, "build", answer, "r/i:1", why)
+    return KernelImage(kernel, "ubuntu 24.04", "g", nodes, "build", answer, "r/i:1", why)
 
 
 def todo(*images: KernelImage, staged: tuple[str, ...] = (), blocked: bool = False) -> str:

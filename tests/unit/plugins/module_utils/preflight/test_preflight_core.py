@@ -146,6 +146,18 @@ def test_what_would_be_built_is_what_pods_are_tried_with(bed: Bed) -> None:
     assert all("/driver:" in body and '"Pod"' in body for body in tried)
 
 
+def test_who_may_not_make_pods_is_told_what_was_not_asked(bed: Bed) -> None:
+    bed.enable()
+    bed.cluster.refuse = lambda asked: (
+        refusal(403, "Forbidden", 'pods is forbidden: User "u" cannot create resource "pods"')
+        if asked.method == "POST" and "/pods?" in asked.path
+        else None
+    )
+    (finding,) = bed.run()["findings"]
+    assert (finding["check"], finding["blocks"]) == ("pods", False)
+    assert finding["message"].startswith("this user may not make pods in toy")
+
+
 def test_kernels_are_staged_for_what_is_enabled_and_can_be_had(bed: Bed) -> None:
     with pytest.raises(EnablementError, match="toy is not enabled"):
         bed.run(kernels=[NEXT], stage=True)
