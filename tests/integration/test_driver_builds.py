@@ -338,7 +338,7 @@ def hardware_is_told_with_the_recipes_that_take_it(kmod: Kmod) -> None:
     played = kmod.runner.play("preflight").check()
     rows = [one_line(line) for line in played.output.splitlines()]
     assert (
-        f"0302_10de NVIDIA 3D controller gpu-new-1, gpu-old-1, gpu-old-2 {OLD}, {NEW} nvidia-gpu"
+        f"0302_10de NVIDIA 3D controller gpu-new-1, gpu-old-1, gpu-old-2 {OLD}, {NEW} nvidia-gpu, nvidia-gpu-dra"
         in rows
     )
     assert "enabled: simple-kmod" in rows
