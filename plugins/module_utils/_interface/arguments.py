@@ -427,6 +427,26 @@ RECIPE_RIGHTS: Spec = {
     },
 }
 
+RECIPE_RENDER: Spec = {
+    **CONNECTION,
+    **RECIPE,
+    "folder": {"type": "path", "required": True},
+    "groups": {
+        "type": "list",
+        "elements": "dict",
+        "options": {
+            "kernel": {"type": "str", "required": True},
+            "os_id": {"type": "str", "required": True},
+            "os_version": {"type": "str", "default": ""},
+            "architecture": {"type": "str", "default": "amd64"},
+            "runtime": {"type": "str", "default": "containerd://2.1.4"},
+            "labels": {"type": "dict", "default": {}},
+        },
+    },
+    "apis": {"type": "list", "elements": "str", "default": []},
+    "images": {"type": "dict"},
+}
+
 RUN_LOCK: Spec = {
     **CONNECTION,
     **RUN,

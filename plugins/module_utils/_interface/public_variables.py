@@ -107,6 +107,7 @@ VARIABLES: Mapping[str, Mapping[str, Any]] = {
     "new_label": arguments.RECIPE_NEW["label"],
     "new_resource": arguments.RECIPE_NEW["resource"],
     "rights_file": _TEXT,
+    **{f"render_{name}": arguments.RECIPE_RENDER[name] for name in ("folder", "groups", "apis")},
     "images_file": _TEXT,
     "image_set_file": _TEXT,
     **{

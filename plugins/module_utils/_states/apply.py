@@ -28,7 +28,7 @@ from .apply_result import ApplyResult, with_report
 from .cleanup import remove
 from .cleanup.remove import RemovalRequest
 from .desired import Desired
-from .drift import drift_in
+from .drift import drift_in, kept_by_tools
 from .later_changes import LaterChanges
 from .on_nodes.adopted_pods import label_pods
 from .on_nodes.strays import MembershipRequest, refuse_left_out_in_use
@@ -163,6 +163,7 @@ class _Application:
             for text in (
                 *missing_toolkits(self._recipe.source.format, facts),
                 *missing_push_secret(self._recipe.source.format, facts),
+                *kept_by_tools(planned.differing),
             ):
                 self._context.warning(text)
         if planned.differing and not self._context.check_mode:

@@ -94,6 +94,11 @@ class Desired:
         """What templates may use."""
         return self._facts_and_missing[0]
 
+    @property
+    def missing_images(self) -> Mapping[str, Mapping[str, str]]:
+        """State -> id of a finest group -> why there is no image that was looked up."""
+        return self._facts_and_missing[1]
+
     @cached_property
     def rendered(self) -> Mapping[str, RenderedState]:
         """Every state's objects and proofs, in the order of the graph."""
@@ -107,9 +112,13 @@ class Desired:
     def plans_with(self, unproven: Set[str]) -> list[StatePlan]:
         """The plans, and those of states that prove nothing but whose objects are still to be
         applied."""
-        missing = self._facts_and_missing[1]
         return make_plans(
-            self.recipe, self.enabled, self.rendered, missing, self.discovery.coarse, unproven
+            self.recipe,
+            self.enabled,
+            self.rendered,
+            self.missing_images,
+            self.discovery.coarse,
+            unproven,
         )
 
     @cached_property

@@ -19,6 +19,7 @@ from .._cluster.api_objects import drifted_fields
 from .._cluster.api_objects.changes import Change
 from .._cluster.api_objects.drifted_fields import Drift
 from .._cluster.api_objects.labels import FIELD_MANAGER, PART_OF_LABEL
+from .._cluster.api_objects.managers import gitops_tool, gitops_tool_of
 from .._cluster.api_objects.objects import ObjectKey, key_of
 from .._json import Obj, part
 from .._recipes.templates.pod_references import USERS_KINDS, named_by_pods, stops_pods
@@ -126,6 +127,21 @@ def drift_in(desired: Desired, changes: Sequence[Change]) -> list[Obj]:
     ]
 
 
+def kept_by_tools(changes: Sequence[Change]) -> Iterator[str]:
+    """A sentence for each tool that applies objects which a run is about to change: it would change them
+    back."""
+    kept: dict[str, list[str]] = {}
+    for change in changes:
+        if change.action != "create" and (tool := gitops_tool_of(change.before or {})):
+            kept.setdefault(tool, []).append(str(change.key))
+    for tool, names in sorted(kept.items()):
+        more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+        yield (
+            f"{tool} applies {', '.join(names[:_NAMED])}{more}, which this run changes, and will change it back:"
+            f" {_RENDER.format(tool=tool).partition(':')[0]}"
+        )
+
+
 def tell_drift(report: Obj, rows: Sequence[Obj], *, is_there: bool) -> None:
     """Add the rows to a report. While it is there, and no run has put it back, it is a phase of its own
     where all nodes are ready, all the same."""
@@ -187,18 +203,29 @@ def _row(
         return None
     lenient = desired.recipe.source.format is not None
     if drift := drifted_fields.taken(live, item.manifest, lenient=lenient):
-        is_ours = part(live, "metadata", "labels").get(PART_OF_LABEL)
-        return make(CHANGED, drift, _PUT_BACK if is_ours else _RELABEL)
+        return make(CHANGED, drift, _todo_of_change(live, drift))
     if drift := drifted_fields.added(live):
         return make(EXTENDED, drift, "a run leaves it as it is")
     return None
 
 
 _PUT_BACK = "run the playbook that enables it, which puts back what is missing and what it had set"
+_RENDER = (
+    "write the folder that {tool} applies anew (playbook render), and commit it: what a run puts back, {tool} changes"
+    " again"
+)
 _RELABEL = (
     f"give it its label {PART_OF_LABEL} back, or remove it: a run takes what has no label of ours for somebody else's,"
     " and refuses to touch it"
 )
+
+
+def _todo_of_change(live: Obj, drift: Drift) -> str:
+    """What to do about an object of ours that somebody has changed."""
+    if not part(live, "metadata", "labels").get(PART_OF_LABEL):
+        return _RELABEL
+    tool = gitops_tool(drift.by)
+    return _RENDER.format(tool=tool) if tool else _PUT_BACK
 
 
 def _make_row(key: ObjectKey, state: str, what: str, drift: Drift, todo: str) -> Obj:

@@ -52,6 +52,23 @@ PASSED_ON: dict[str, tuple[Any, dict[str, set[str]]]] = {
         "viewer",
         {"playbooks/rights.yml": {"recipe_rights.role"}},
     ),
+    "hardware_enablement_render_groups": (
+        [
+            {
+                "kernel": "6.8.0-60-generic",
+                "os_id": "ubuntu",
+                "os_version": "24.04",
+                "architecture": "arm64",
+                "runtime": "cri-o://1.33.4",
+                "labels": {"pool": "a100"},
+            }
+        ],
+        {"playbooks/render.yml": {"recipe_render.groups"}},
+    ),
+    "hardware_enablement_render_apis": (
+        ["monitoring.coreos.com/v1/ServiceMonitor"],
+        {"playbooks/render.yml": {"recipe_render.apis"}},
+    ),
     "hardware_enablement_wait": (
         False,
         {f"roles/{role}": {"state/state_apply.wait"} for role in ROLES}

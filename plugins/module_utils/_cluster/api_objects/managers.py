@@ -16,6 +16,15 @@ Path = tuple[str, ...]
 # Parts of Kubernetes itself, whose additions are no surprise.
 _SYSTEM = ("kube-", "kubelet", "openshift-", "cluster-policy-controller")
 _SHOWN = 3
+# Tools that keep what a repository says in a cluster, by their field managers: argo-cd issue 20815 (Argo CD
+# has two), and pkg/apis of fluxcd's kustomize-controller and helm-controller, which are called as their
+# controllers.
+_GITOPS = {
+    "argocd-controller": "Argo CD",
+    "argocd-application-controller": "Argo CD",
+    "kustomize-controller": "Flux",
+    "helm-controller": "Flux",
+}
 
 
 def foreign_fields(obj: Mapping[str, Any]) -> str:
@@ -55,6 +64,17 @@ def is_foreign(entry: Mapping[str, Any]) -> bool:
     return (
         manager != FIELD_MANAGER and not entry.get("subresource") and not is_of_kubernetes(manager)
     )
+
+
+def gitops_tool(manager: str) -> str:
+    """The tool that a field manager is of, if it sets again whatever its repository says; "" for none."""
+    return _GITOPS.get(manager, "")
+
+
+def gitops_tool_of(obj: Mapping[str, Any]) -> str:
+    """The tool that applies an object from a repository; "" for none."""
+    entries = (obj.get("metadata") or {}).get("managedFields") or []
+    return next(filter(None, (gitops_tool(str(each.get("manager"))) for each in entries)), "")
 
 
 def is_of_kubernetes(manager: str) -> bool:

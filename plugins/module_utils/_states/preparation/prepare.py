@@ -218,7 +218,7 @@ class Prepared:
 def prepare(
     request: RecipeRequest,
     context: RunContext,
-    client: Client,
+    client: Client | None,
     *,
     complete: bool = True,
     taints: Sequence[Mapping[str, Any] | str] | None = None,
@@ -226,8 +226,9 @@ def prepare(
     """Recipe and options; the options, pools, taints and the namespace that are not given (None) are
     those of the record.
 
-    complete: whether the options will be rendered. What is removed is found by its labels: nobody
-    need know any more how it was enabled. What is given is checked before anything is sent: raises
+    client: None where there is no cluster, and so no record. complete: whether the options will be
+    rendered. What is removed is found by its labels: nobody need know any more how it was enabled.
+    What is given is checked before anything is sent: raises
     InvalidInput. The context learns what is secret.
     """
     if not request.bundle:
@@ -243,7 +244,7 @@ def prepare(
         context.secrets.update(secret_texts(recipe, given))
     if complete:
         parse_pools(request.pools)
-    record = record_store.read(client, recipe.name)
+    record = record_store.read(client, recipe.name) if client else None
     intent = make_intent(
         recipe,
         given,
@@ -346,6 +347,21 @@ def render_facts(
 
     cluster: facts of the cluster as platform.py finds them. images: what the user says, by group.
     """
+    runtime = runtime_facts(
+        client,
+        prepared.recipe.source.format,
+        str(cluster.get("platform")),
+        prepared.namespace,
+        record_spec.made_namespaces(prepared.record),
+    )
+    api = ClusterApi(partial(serves, client), partial(namespaced, client))
+    return replace(facts_with(prepared, discovery, cluster, api), images=images, runtime=runtime)
+
+
+def facts_with(
+    prepared: Prepared, discovery: Discovery, cluster: Mapping[str, Any], api: ClusterApi
+) -> RenderFacts:
+    """The facts that follow from the nodes and from what is known of the cluster. Pure."""
     made: dict[tuple[str, ...], dict[str, NodeGroup]] = {}
 
     def coarse(group: NodeGroup, per: Sequence[str]) -> NodeGroup:
@@ -362,8 +378,7 @@ def render_facts(
         options=prepared.options,
         groups=_plausible(discovery.node_groups, prepared.facets),
         cluster=cluster,
-        api=ClusterApi(partial(serves, client), partial(namespaced, client)),
-        images=images,
+        api=api,
         resolved={},
         applyset_id=prepared.applyset_id,
         coarse=coarse,
@@ -378,13 +393,6 @@ def render_facts(
             },
             **part(cluster, "driver_toolkits"),
         },
-        runtime=runtime_facts(
-            client,
-            prepared.recipe.source.format,
-            str(cluster.get("platform")),
-            prepared.namespace,
-            record_spec.made_namespaces(prepared.record),
-        ),
     )
 
 

@@ -206,6 +206,24 @@ def test_what_somebody_else_has_made_in_our_place_is_not_what_we_deployed(
     assert drift(fake) == {}
 
 
+@pytest.mark.parametrize(
+    ("manager", "tool"), [("argocd-controller", "Argo CD"), ("kustomize-controller", "Flux")]
+)
+def test_what_a_tool_keeps_from_a_repository_is_mended_there(
+    fake: FakeServer, cluster: ScriptedCluster, manager: str, tool: str
+) -> None:
+    rewrite(cluster)
+    write_as(manager, cluster.objects["configmaps"]["report"], {"f:data": {"f:kept": {}}})
+    (row,) = look(fake)["drift"]
+    assert row["todo"].startswith(f"write the folder that {tool} applies anew (playbook render)")
+    said: list[str] = []
+    context = RunContext(check_mode=True, clock=lambda: world.NOW, warning=said.append)
+    runs.run(apply.TASK, STATE_APPLY, fake, context)
+    (warning,) = said
+    assert warning.startswith(f"{tool} applies {REPORT}, which this run changes, and will change it")
+    assert warning.endswith("applies anew (playbook render), and commit it")
+
+
 def with_needs() -> Obj:
     """The recipe, with what its users' pods name, and what its own driver's pods do."""
     mounted = "volumes: [{name: report, configMap: {name: report}}], containers: ["

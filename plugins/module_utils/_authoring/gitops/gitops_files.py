@@ -1,0 +1,159 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The objects of a recipe as files for Argo CD and Flux: one for each state, with a kustomization. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any
+
+try:
+    import yaml
+except ImportError:
+    yaml = None  # type: ignore[assignment]
+
+from ..._cluster.api_objects.objects import key_of
+from ..._cluster.api_objects.ranks import DEFINITIONS, NAMESPACES, rank_of
+from ..._json import Obj
+from ..._recipes.checking.object_names import images_of
+from ..._recipes.loading.recipe import Recipe
+from ..._recipes.templates.render_facts import RenderedState
+from .gitops_readme import readme
+
+# Every file begins with it: what does not is somebody else's, and is neither written over nor removed.
+MARK = "Made by hardware.enablement.recipe_render"
+WAVE = "argocd.argoproj.io/sync-wave"
+SYNC_OPTIONS = "argocd.argoproj.io/sync-options"
+_KEPT = "Prune=false,Delete=false"
+# Between the waves of one state and of the next, more than there are ranks.
+_STEP = 10
+# Numbers, dates and the like begin otherwise, in all versions of YAML; words such as "no" are known to
+# the emitter.
+_PLAIN = re.compile(r"[A-Za-z/]")
+
+
+@dataclass(frozen=True)
+class RenderedRecipe:
+    """states: rendered, in the order of the graph. requires: state -> those that it requires. record: the
+    SpecialResource that says what was asked for. rights: what a run needs, as manifests in text. taints:
+    those that a run puts on nodes."""
+
+    recipe: Recipe
+    states: Mapping[str, RenderedState]
+    requires: Mapping[str, Sequence[str]]
+    record: Obj
+    rights: str
+    by_nodes: bool = False
+    taints: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class GitopsFiles:
+    """files: name -> text. objects: how many there are. left_out: Secrets, which belong in no
+    repository."""
+
+    files: Mapping[str, str]
+    images: Sequence[str]
+    objects: int
+    left_out: Sequence[str] = field(default_factory=list)
+
+
+def gitops_files(rendered: RenderedRecipe) -> GitopsFiles:
+    """The files of a folder that `kubectl apply -k`, Argo CD and Flux apply."""
+    depths = _depths(rendered.requires)
+    texts: dict[str, str] = {}
+    objects: list[Obj] = []
+    left_out: list[str] = []
+    for index, (name, state) in enumerate(rendered.states.items(), 1):
+        found = [item.manifest for item in state.objects]
+        left_out += [str(key_of(each)) for each in found if _is_secret(each)]
+        kept = [_in_wave(each, depths[name]) for each in found if not _is_secret(each)]
+        if kept:
+            kept.sort(key=lambda each: rank_of(each["kind"]))
+            texts[f"{index:02d}-{name}.yaml"] = _documents(kept)
+            objects += kept
+    last = (max(depths.values(), default=0) + 1) * _STEP
+    record = _annotated(rendered.record, {WAVE: str(last), SYNC_OPTIONS: _KEPT})
+    texts["special-resource.yaml"] = _documents([record])
+    images = sorted({image for each in objects for _path, image in images_of(each)})
+    kustomization = {
+        "apiVersion": "kustomize.config.k8s.io/v1beta1",
+        "kind": "Kustomization",
+        "resources": list(texts),
+    }
+    notes = readme(
+        rendered.recipe,
+        rendered.states,
+        left_out=left_out,
+        by_nodes=rendered.by_nodes,
+        taints=rendered.taints,
+    )
+    files = {
+        "kustomization.yaml": _documents([kustomization]),
+        **texts,
+        "rbac.yaml": f"# {MARK}.\n{rendered.rights}",
+        "images.txt": "".join(f"{line}\n" for line in (f"# {MARK}.", *images)),
+        "README.md": f"<!-- {MARK}. -->\n{notes}",
+    }
+    return GitopsFiles(files, images, len(objects) + 1, left_out)
+
+
+def _depths(requires: Mapping[str, Sequence[str]]) -> dict[str, int]:
+    """How many states are before each, on the longest way. requires: in the order of the graph."""
+    found: dict[str, int] = {}
+    for name, before in requires.items():
+        found[name] = max((found[each] + 1 for each in before), default=0)
+    return found
+
+
+def _in_wave(manifest: Obj, depth: int) -> Obj:
+    """An object in the wave of its state and, within it, of its kind: what others live in comes before
+    all states."""
+    rank = rank_of(manifest["kind"])
+    if rank in (NAMESPACES, DEFINITIONS):
+        return _annotated(manifest, {WAVE: str(rank - _STEP), SYNC_OPTIONS: _KEPT})
+    return _annotated(manifest, {WAVE: str(depth * _STEP + rank)})
+
+
+def _annotated(manifest: Obj, added: Mapping[str, str]) -> Obj:
+    metadata = manifest["metadata"]
+    annotations = {**(metadata.get("annotations") or {}), **added}
+    return {**manifest, "metadata": {**metadata, "annotations": annotations}}
+
+
+def _is_secret(manifest: Mapping[str, Any]) -> bool:
+    return (manifest["apiVersion"], manifest["kind"]) == ("v1", "Secret")
+
+
+def _documents(manifests: Sequence[Mapping[str, Any]]) -> str:
+    return "".join(_lines_of(manifests))
+
+
+def _lines_of(manifests: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    yield f"# {MARK}.\n"
+    for manifest in manifests:
+        yield "---\n"
+        yield str(yaml.dump(manifest, Dumper=_dumper_class(), sort_keys=False, width=10_000))
+
+
+@cache
+def _dumper_class() -> Any:
+    """Made when it is first needed: without PyYAML there is nothing to inherit from."""
+
+    class Dumper(yaml.SafeDumper):
+        def ignore_aliases(self, _data: Any) -> bool:
+            """What is there twice is written twice."""
+            return True
+
+    Dumper.add_representer(str, _text)
+    return Dumper
+
+
+def _text(dumper: Any, value: str) -> Any:
+    """A text that is one to every reader of YAML: other readers than this one take 1e3 for a number."""
+    style = "|" if "\n" in value else None if _PLAIN.match(value) else '"'
+    return dumper.represent_scalar("tag:yaml.org,2002:str", value, style=style)
