@@ -447,6 +447,19 @@ RECIPE_RENDER: Spec = {
     "images": {"type": "dict"},
 }
 
+SUPPORT_BUNDLE: Spec = {
+    **CONNECTION,
+    "file": {"type": "path", "required": True},
+    "resources": {"type": "list", "elements": "dict", "default": []},
+    "recipe_dir": {"type": "path"},
+    "bundles": {"type": "dict", "default": {}},
+    "options": {"type": "dict"},
+    "anonymous": {"type": "bool", "default": False},
+    "most": {"type": "int", "default": 20},
+    "seconds": {"type": "int", "default": 120},
+    "lines": {"type": "int", "default": 200},
+}
+
 RUN_LOCK: Spec = {
     **CONNECTION,
     **RUN,

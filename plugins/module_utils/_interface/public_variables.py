@@ -106,6 +106,10 @@ VARIABLES: Mapping[str, Mapping[str, Any]] = {
     "serial": {"type": "raw"},
     "new_label": arguments.RECIPE_NEW["label"],
     "new_resource": arguments.RECIPE_NEW["resource"],
+    **{
+        f"support_{name}": arguments.SUPPORT_BUNDLE[name]
+        for name in ("file", "anonymous", "most", "seconds", "lines")
+    },
     "rights_file": _TEXT,
     **{f"render_{name}": arguments.RECIPE_RENDER[name] for name in ("folder", "groups", "apis")},
     "images_file": _TEXT,

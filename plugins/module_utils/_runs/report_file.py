@@ -5,8 +5,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 from .._errors import InvalidInput
 
@@ -23,3 +25,23 @@ def writing(what: str, path: str) -> Iterator[None]:
             why=error.strerror or str(error),
             todo="name a file in a folder that is there",
         ) from None
+
+
+def refuse_unwritable(what: str, path: str) -> None:
+    """Raise InvalidInput where a file could not be written, without writing anything: for who asks before a
+    run begins."""
+    file = Path(path)
+    if file.is_dir():
+        why = "it is a folder"
+    elif not file.parent.is_dir():
+        why = "its folder is not there"
+    elif not os.access(file if file.exists() else file.parent, os.W_OK):
+        why = "it may not be written to"
+    else:
+        return
+    raise InvalidInput(
+        f"{what} cannot be written",
+        where=path,
+        why=why,
+        todo="name a file in a folder that is there",
+    )

@@ -183,7 +183,7 @@ QUESTION_FIELDS = {
 }
 QUESTION_TYPES = {"text", "textarea", "password", "integer", "float", "multiplechoice"}
 # Their result is a file beside them, which goes with the job.
-WITHOUT_TEMPLATE = {"import_kmm", "recipe_new", "render", "rights"}
+WITHOUT_TEMPLATE = {"import_kmm", "recipe_new", "render", "rights", "support_bundle"}
 
 
 def job_templates() -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:

@@ -69,6 +69,18 @@ PASSED_ON: dict[str, tuple[Any, dict[str, set[str]]]] = {
         ["monitoring.coreos.com/v1/ServiceMonitor"],
         {"playbooks/render.yml": {"recipe_render.apis"}},
     ),
+    "hardware_enablement_support_most": (
+        5,
+        {"playbooks/support_bundle.yml": {"support_bundle.most"}},
+    ),
+    "hardware_enablement_support_seconds": (
+        30,
+        {"playbooks/support_bundle.yml": {"support_bundle.seconds"}},
+    ),
+    "hardware_enablement_support_lines": (
+        20,
+        {"playbooks/support_bundle.yml": {"support_bundle.lines"}},
+    ),
     "hardware_enablement_wait": (
         False,
         {f"roles/{role}": {"state/state_apply.wait"} for role in ROLES}

@@ -51,8 +51,8 @@ def render_diff(
         if change.before is not None and change.after is not None:
             before, after = _fields(field_changes(change, secrets), full=full)
         elif full:
-            before = _dumped(presentable(change.before, secrets))
-            after = _dumped(presentable(change.after, secrets))
+            before = yaml_lines(presentable(change.before, secrets))
+            after = yaml_lines(presentable(change.after, secrets))
         else:
             continue
         found.append(make_diff(str(change.key), before, after))
@@ -93,7 +93,7 @@ def _fields(fields: Iterable[FieldChange], *, full: bool) -> tuple[list[str], li
     for field in fields:
         name = ".".join(field.path)
         olds, news = (
-            [] if value is MISSING else _dumped({name: value})
+            [] if value is MISSING else yaml_lines({name: value})
             for value in (field.before, field.after)
         )
         if not full:
@@ -135,7 +135,8 @@ def _clipped(line: str) -> str:
     return f"{line[:_WIDEST]}… ({len(line)} characters, sha256 {digest})"
 
 
-def _dumped(value: Mapping[str, Any]) -> list[str]:
+def yaml_lines(value: Mapping[str, Any]) -> list[str]:
+    """A value as YAML for people, line by line; nothing for an empty one."""
     if not value:
         return []
     text: str = yaml.dump(

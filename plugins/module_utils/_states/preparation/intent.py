@@ -203,8 +203,11 @@ def _secret_differences(before: Set[str], after: Set[str]) -> Iterator[str]:
 
 
 def _shown(value: Any) -> str:
-    """A value as a sentence shows it, without the name and password of an address in it."""
-    text = _LOGIN.sub(
-        "://********@", json.dumps(value, ensure_ascii=False, sort_keys=True, default=str)
-    )
+    """A value as a sentence shows it."""
+    text = without_logins(json.dumps(value, ensure_ascii=False, sort_keys=True, default=str))
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}..."
+
+
+def without_logins(text: str) -> str:
+    """A text without the names and passwords of the addresses in it."""
+    return _LOGIN.sub("://********@", text)

@@ -220,7 +220,9 @@ def test_what_a_tool_keeps_from_a_repository_is_mended_there(
     context = RunContext(check_mode=True, clock=lambda: world.NOW, warning=said.append)
     runs.run(apply.TASK, STATE_APPLY, fake, context)
     (warning,) = said
-    assert warning.startswith(f"{tool} applies {REPORT}, which this run changes, and will change it")
+    assert warning.startswith(
+        f"{tool} applies {REPORT}, which this run changes, and will change it"
+    )
     assert warning.endswith("applies anew (playbook render), and commit it")
 
 

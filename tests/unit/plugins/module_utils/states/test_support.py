@@ -1,0 +1,229 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A support bundle: what is in it, what is not, what others do not see."""
+
+from __future__ import annotations
+
+import base64
+import tarfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ansible_collections.hardware.enablement.plugins.module_utils._errors import (
+    EnablementError,
+    InvalidInput,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._interface.arguments import (
+    STATE_APPLY,
+    SUPPORT_BUNDLE,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._runs.context import RunContext
+from ansible_collections.hardware.enablement.plugins.module_utils._states import apply
+from ansible_collections.hardware.enablement.plugins.module_utils._states.support import (
+    redaction,
+    support_objects,
+    support_run,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._states.support.support_files import (
+    SupportFiles,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._states.support.support_readme import (
+    readme,
+)
+from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.cluster.conftest import (
+    FakeServer,
+    fake,
+)
+from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.states import (
+    runs,
+    world,
+)
+from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.states.scripted_cluster import (
+    Obj,
+    ScriptedCluster,
+)
+
+__all__ = ["fake"]
+
+RESOURCE = {"name": "toy", "spec": {"recipe": "toy", "namespace": "toy", "options": {}}}
+
+
+@pytest.fixture
+def cluster(fake: FakeServer) -> ScriptedCluster:
+    """Enabled, and then somebody has changed an object."""
+    found = ScriptedCluster(fake, runs.card_node(card="yes"))
+    runs.run(apply.TASK, STATE_APPLY, fake)
+    found.objects["configmaps"]["report"]["data"] = {"kept": "no"}
+    found.put("secrets", secret("token", "hunter2-planted"))
+    found.writes.clear()
+    return found
+
+
+def secret(name: str, value: str) -> Obj:
+    stored = base64.b64encode(value.encode()).decode()
+    return {
+        "apiVersion": "v1",
+        "kind": "Secret",
+        "metadata": {"name": name, "namespace": "toy"},
+        "data": {"value": stored},
+    }
+
+
+def make(
+    fake: FakeServer, file: Path, clock: Callable[[], float] | None = None, **given: Any
+) -> Obj:
+    """What the module returns."""
+    context = RunContext(clock=clock or (lambda: world.NOW), check_mode=given.pop("check", False))
+    params = {"file": str(file), "resources": [RESOURCE], "bundles": {"toy": runs.FILES}, **given}
+    return runs.run(support_run.TASK, SUPPORT_BUNDLE, fake, context, **params)
+
+
+def unpacked(file: Path) -> dict[str, str]:
+    with tarfile.open(file) as opened:
+        return {
+            entry.name.partition("/")[2]: (opened.extractfile(entry) or file.open("rb"))
+            .read()
+            .decode()
+            for entry in opened
+        }
+
+
+def test_all_that_is_known_is_in_one_archive_with_what_is_wrong_first(
+    fake: FakeServer, cluster: ScriptedCluster, tmp_path: Path
+) -> None:
+    result = make(fake, tmp_path / "bundle.tar.gz")
+    texts = unpacked(tmp_path / "bundle.tar.gz")
+    assert list(texts) == result["files"]
+    assert next(iter(texts)) == "README.md"
+    assert "### toy" in texts["README.md"]
+    assert texts["toy/report.txt"] in texts["README.md"]
+    assert "ConfigMap toy/report: data.kept: is 'no'" in texts["toy/differences.txt"]
+    assert {"toy/record.yaml", "toy/rendered.yaml", "toy/live.yaml", "nodes.yaml"} <= texts.keys()
+    assert (tmp_path / "bundle.tar.gz").stat().st_mode & 0o777 == 0o600
+    assert not [path for path, text in texts.items() if "planted" in text]
+    assert cluster.writes == []
+
+
+@pytest.mark.usefixtures("cluster")
+def test_check_mode_reads_and_writes_no_file(fake: FakeServer, tmp_path: Path) -> None:
+    assert make(fake, tmp_path / "bundle.tar.gz", check=True)["files"]
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_that_cannot_be_written_is_refused_before_anything_is_asked(
+    fake: FakeServer, cluster: ScriptedCluster, tmp_path: Path
+) -> None:
+    asked = len(fake.asked)
+    with pytest.raises(InvalidInput, match="its folder is not there"):
+        make(fake, tmp_path / "none" / "bundle.tar.gz")
+    assert len(fake.asked) == asked
+    assert cluster.writes == []
+
+
+@pytest.mark.usefixtures("cluster")
+def test_what_there_is_no_time_or_room_for_is_named(fake: FakeServer, tmp_path: Path) -> None:
+    late = make(fake, tmp_path / "late.tar.gz", seconds=0)
+    assert "toy/: no time was left" in late["missing"]
+    assert "toy/: no time was left" in unpacked(tmp_path / "late.tar.gz")["README.md"]
+    full = make(fake, tmp_path / "full.tar.gz", most=0)
+    assert full["files"] == ["README.md"]
+    assert any("more than the bundle may have" in each for each in full["missing"])
+
+
+@pytest.mark.usefixtures("cluster")
+def test_a_recipe_that_is_not_here_costs_what_it_wants_alone(
+    fake: FakeServer, tmp_path: Path
+) -> None:
+    found = make(fake, tmp_path / "bundle.tar.gz", bundles={})
+    assert "toy/record.yaml" in found["files"]
+    assert any("recipe toy is not here" in each for each in found["missing"])
+
+
+def test_only_the_end_of_what_is_long_is_kept() -> None:
+    files = SupportFiles(lambda: 0.0, 1.0, most=3_000_000)
+    files.add("log", "a" * 1_000_000 + "end")
+    assert files.texts["log"].endswith("aend")
+    assert len(files.texts["log"]) == 1_000_000
+    assert files.missing == ["log: its first 3 characters"]
+    with files.part_of("a part"):
+        raise EnablementError("It is broken", why="as can be")
+    assert files.missing[-1] == "a part: It is broken: as can be."
+
+
+SAID = """\
+value hunter2-planted, stored {stored}
+https://me:planted-pass@db.example.com
+Authorization: Bearer planted-token.abc
+-----BEGIN RSA PRIVATE KEY-----
+planted-key
+-----END RSA PRIVATE KEY-----
+short yes
+"""
+
+
+def test_no_secret_is_left_in_a_text() -> None:
+    stored = secret("token", "hunter2-planted")["data"]["value"]
+    known = redaction.secret_values([secret("token", "hunter2-planted"), secret("flag", "yes")])
+    text = redaction.without_secrets(SAID.format(stored=stored), known)
+    assert "planted" not in text
+    assert stored not in text
+    assert "db.example.com" in text
+    assert "short yes" in text
+
+
+def test_variables_whose_names_tell_are_hidden() -> None:
+    env = [{"name": "DB_PASSWORD", "value": "planted"}, {"name": "LEVEL", "value": "info"}]
+    pod = {"spec": {"containers": [{"name": "a", "env": env}]}}
+    assert "planted" not in str(redaction.without_secret_variables(pod))
+    assert "info" in str(redaction.without_secret_variables(pod))
+
+
+def test_nodes_and_images_have_other_names_everywhere() -> None:
+    addresses = [{"type": "InternalIP", "address": "10.0.0.1"}]
+    nodes = [
+        {"metadata": {"name": "gpu-1"}, "status": {"addresses": addresses}},
+        {"metadata": {"name": "gpu-10"}},
+    ]
+    names = redaction.Aliases(
+        redaction.aliases_of(nodes, ["reg.corp:5000/team/app:1", "tool@sha256:ab"])
+    )
+    text = names.put_into(
+        "gpu-1 gpu-10 gpu-100 validate-gpu-1-x 10.0.0.1 10.0.0.10 reg.corp:5000/team/app:2 reg.corp:5000/x tool"
+    )
+    assert text == (
+        "node-1 node-2 gpu-100 validate-node-1-x node-1 10.0.0.10 image-1:2 registry-1/x image-2"
+    )
+
+
+def test_pods_in_trouble_are_read_first_and_one_of_those_that_are_well() -> None:
+    def pod(name: str, *, ready: bool, restarts: int = 0) -> Obj:
+        return {
+            "metadata": {"name": name, "ownerReferences": [{"name": "plugin"}]},
+            "status": {
+                "conditions": [{"type": "Ready", "status": str(ready)}],
+                "containerStatuses": [{"name": "c", "restartCount": restarts}],
+            },
+        }
+
+    pods = [
+        pod("well-1", ready=True),
+        pod("well-2", ready=True),
+        pod("restarted", ready=True, restarts=2),
+        pod("bad", ready=False),
+    ]
+    found = [each["metadata"]["name"] for each in support_objects.worth_reading(pods, 60)]
+    assert found == ["restarted", "bad", "well-1"]
+    assert len(support_objects.worth_reading(pods, 2)) == 2
+
+
+def test_the_first_file_leads_through_what_is_there() -> None:
+    paths = ["nodes.yaml", "toy/logs/a-b.log", "toy/logs/c-d.log", "toy/report.txt"]
+    text = readme("2026-11-27T09:00:00Z", {"toy": ["toy: failed, 0/1 nodes", "! why"]}, paths, [])
+    assert text.index("! why") < text.index("`toy/report.txt`") < text.index("`toy/logs/`")
+    assert text.index("`toy/logs/`") < text.index("`nodes.yaml`")
+    assert "pods.yaml" not in text
+    assert "Nothing was left out." in text
