@@ -9,7 +9,10 @@ sound throughout. Each is one run that all tests about it share, with what the c
 
 from __future__ import annotations
 
+import json
+import tarfile
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -210,9 +213,52 @@ def mended(scene: Cluster, runner: Runner, first: Seen) -> tuple[Seen, Seen]:
     return mend(scene, runner)
 
 
+# In a Secret, in an address, in a header: a log says all of them.
+PLANTED = ("planted-one", "planted-two", "planted-three")
+
+
+def plant(cluster: Cluster) -> None:
+    """A pod beside the operands that cannot keep secrets."""
+    said = "login {} at https://me:{}@db.example.com, then Bearer {}".format(*PLANTED)
+    secret = {
+        "apiVersion": "v1",
+        "kind": "Secret",
+        "metadata": {"name": "planted", "namespace": sight.NAMESPACE},
+        "stringData": {"password": PLANTED[0]},
+    }
+    pod = {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {
+            "name": "talker",
+            "namespace": sight.NAMESPACE,
+            "annotations": {"sim.hardware-enablement.io/log": said},
+        },
+        "spec": {
+            "nodeName": SOUND,
+            "containers": [{"name": "talker", "image": "registry.example.com/team/talker:1"}],
+        },
+    }
+    for obj in (secret, pod):
+        cluster.kubectl("apply", "-f", "-", stdin=json.dumps(obj))
+
+
 @pytest.fixture(scope="module")
-def second(scene: Cluster, runner: Runner, mended: tuple[Seen, Seen]) -> Seen:
-    """A run with faults after everything was ready."""
+def bundles(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where support bundles are, once the second run has failed."""
+    return tmp_path_factory.mktemp("bundles")
+
+
+def unpacked(archive: Path) -> dict[str, str]:
+    """The texts of a bundle by their path, in their order."""
+    with tarfile.open(archive) as opened:
+        files = {entry.name.partition("/")[2]: opened.extractfile(entry) for entry in opened}
+        return {path: file.read().decode() for path, file in files.items() if file}
+
+
+@pytest.fixture(scope="module")
+def second(scene: Cluster, runner: Runner, mended: tuple[Seen, Seen], bundles: Path) -> Seen:
+    """A run with faults after everything was ready, and what is handed to others then."""
     check_ready(*mended)
     for case in PROVEN:
         case.set(scene)
@@ -220,7 +266,20 @@ def second(scene: Cluster, runner: Runner, mended: tuple[Seen, Seen]) -> Seen:
     sight.delete_pod(scene, IMAGE.node, IMAGE.state)
     sight.delete_pod(scene, PLACE.node, PLACE.state)
     scene.reboot(CUDA.node, KERNEL)
-    return observe(scene, runner, hardware_enablement_failure_grace=GRACE_S)
+    seen = observe(scene, runner, hardware_enablement_failure_grace=GRACE_S)
+    plant(scene)
+    mark = scene.mark()
+    for anonymous in (False, True):
+        runner.play(
+            "support_bundle",
+            hardware_enablement_support_file=str(bundles / f"{anonymous}.tar.gz"),
+            hardware_enablement_support_anonymous=anonymous,
+        ).check()
+    assert runner.writes(mark) == []
+    scene.kubectl(
+        "delete", "pod,secret", "-n", sight.NAMESPACE, "talker", "planted", "--ignore-not-found"
+    )
+    return seen
 
 
 def check_report(seen: Seen, case: Case) -> None:
@@ -340,6 +399,30 @@ class TestProven:
     def test_one_event_on_its_node_says_so(self, second: Seen, case: Case) -> None:
         found = [event for event in second.events if event[:2] == (case.node, "HardwareDegraded")]
         assert found == [(case.node, "HardwareDegraded", 1)]
+
+    @pytest.mark.usefixtures("second")
+    def test_who_was_not_there_finds_the_causes_in_the_first_file(self, bundles: Path) -> None:
+        texts = unpacked(bundles / "False.tar.gz")
+        first, *others = texts
+        assert first == "README.md"
+        assert "1 of 9 nodes" in texts[first] or "1/9 nodes" in texts[first]
+        for case in (CRASH, PLUGIN_CRASH):
+            assert all(word in texts[first] for word in case.words), texts[first]
+        logs = [texts[path] for path in others if "/logs/nvidia-driver-" in path]
+        assert any("Key was rejected by service" in log for log in logs)
+        assert SOUND in texts["nodes.yaml"]
+        assert "All objects are as the recipe has them" in texts["nvidia-gpu/differences.txt"]
+        talked = texts["nvidia-gpu/logs/talker-talker.log"]
+        assert talked.startswith("login ********")
+        assert not [path for path, text in texts.items() if any(each in text for each in PLANTED)]
+
+    @pytest.mark.usefixtures("second")
+    def test_whose_cluster_it_is_need_not_be_said(self, bundles: Path) -> None:
+        texts = unpacked(bundles / "True.tar.gz")
+        named = [*GPU_NODES, "nvcr.io", "registry.example.com"]
+        assert not [(path, name) for path, text in texts.items() for name in named if name in text]
+        assert "node-" in texts["README.md"]
+        assert all(word in texts["README.md"] for word in ("CrashLoopBackOff", "exit code 3"))
 
     def test_after_the_cause_is_mended_a_run_makes_ready(
         self, cluster: Cluster, runner: Runner, second: Seen
