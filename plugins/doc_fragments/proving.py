@@ -55,7 +55,9 @@ options:
     choices: [problems, all]
     default: problems
   show:
-    description: Print the table while the task runs, where the action plugin runs in the controller process.
+    description:
+      - Print the table while the task runs, where the action plugin runs in the controller process. Where states are
+        removed, print in check mode what would go.
     type: bool
     default: false
   record:

@@ -42,6 +42,7 @@ from ..module_utils._interface.public_variables import (
     refuse_unknown,
     refuse_wrong,
 )
+from ..module_utils._interface.result_files import refuse_result_files
 from ..module_utils._interface.role_variables import refuse_misspelt
 from ..module_utils._interface.run_id import introduction, make_run_id
 from ..module_utils._runs.context import RunContext
@@ -90,6 +91,7 @@ class InProcessAction(ActionBase):  # type: ignore[misc]
         end_with_parent()
         variables = self._variables(task_vars)
         refuse_wrong(variables)
+        refuse_result_files(variables)
         args = plain(self._task.args)
         self._fill_in_connection(args, variables)
         # The worker process is this task's own, so its environment may be the task's.

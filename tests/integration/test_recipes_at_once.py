@@ -9,6 +9,8 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from functools import partial
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -98,6 +100,80 @@ def test_amds_driver_runs_where_the_pool_has_it_and_nowhere_else(cluster: Cluste
     assert sight.marks(cluster)["gpu-mi300x-2"]["amd-gpu"] == "ready"
 
 
+# Of an object that is made again, what is another one: of its own time, or of who has made it.
+MADE_ANEW = ("uid", "resourceVersion", "creationTimestamp", "generation", "managedFields")
+OF_TOOLS = ("argocd.argoproj.io/", "kubectl.kubernetes.io/last-applied")
+# What a run writes that no folder has: marks, locks, what it has found, and what it proves with.
+OF_RUNS = ("/nodes/", "/leases", "/specialresources/", "/pods", "/events")
+
+
+def deployed(cluster: Cluster, recipe: str) -> dict[str, Any]:
+    """What is deployed of a recipe and what its record asks for, by kind and name, without what is
+    another one each time."""
+    found: dict[str, Any] = {}
+    for key, obj in cluster.dump().items():
+        meta = obj["metadata"]
+        if key.endswith(f" SpecialResource /{recipe}"):
+            found[key] = obj["spec"]
+        elif (
+            # A controller copies the labels of a Service to its Endpoints. A namespace that came with the
+            # rights stays somebody else's for a run, and is in the folder nevertheless.
+            not any(kind in key for kind in (" Endpoint", "v1 Namespace "))
+            and meta.get("labels", {}).get("hardware-enablement.io/recipe") == recipe
+            and "applyset.kubernetes.io/part-of" in meta["labels"]
+        ):
+            annotations = {
+                name: value
+                for name, value in meta.get("annotations", {}).items()
+                if not name.startswith(OF_TOOLS)
+            }
+            kept = {name: value for name, value in meta.items() if name not in MADE_ANEW}
+            # Its addresses are the next that are free.
+            spec = {
+                name: value
+                for name, value in obj.get("spec", {}).items()
+                if not name.startswith("clusterIP")
+            }
+            rest = {name: value for name, value in obj.items() if name not in ("status", "spec")}
+            found[key] = {**rest, "spec": spec, "metadata": {**kept, "annotations": annotations}}
+    return found
+
+
+def test_a_folder_makes_what_a_run_makes(
+    cluster: Cluster, runners: dict[str, Runner], tmp_path: Path
+) -> None:
+    """Object by object; a run then has no object to write, and status proves what it has found."""
+    by_runs = {vendor.recipe: deployed(cluster, vendor.recipe) for vendor in VENDORS}
+    for vendor in VENDORS:
+        runner, folder = runners[vendor.recipe], tmp_path / vendor.recipe
+        given = {**vendor.variables, "hardware_enablement_render_folder": str(folder)}
+        mark = cluster.mark()
+        assert runner.play("render", **given).check().changed
+        runner.play("render", **given).unchanged()
+        assert runner.writes(mark) == []
+        runner.play("disable", hardware_enablement_recipe=vendor.recipe).check()
+        assert deployed(cluster, vendor.recipe) == {}
+    for vendor in VENDORS:
+        cluster.kubectl("apply", "-k", str(tmp_path / vendor.recipe))
+        assert deployed(cluster, vendor.recipe) == by_runs[vendor.recipe]
+    # Nobody has set the gates by now.
+    looked = runners["nvidia-gpu"].play("status", hardware_enablement_recipe="nvidia-gpu")
+    assert looked.code != 0
+    assert "nvidia-gpu: ready" not in looked.output
+    mark = cluster.mark()
+    running = {
+        vendor: runners[vendor.recipe].start("enable", **vendor.variables) for vendor in VENDORS
+    }
+    for vendor, run in running.items():
+        runner = runners[vendor.recipe]
+        assert run.wait(300) == 0, (runner.folder / "enable.log").read_text()
+        written = runner.writes(mark)
+        assert [each for each in written if not any(own in each for own in OF_RUNS)] == []
+        status = runner.play("status", hardware_enablement_recipe=vendor.recipe).check()
+        assert f"{vendor.recipe}: ready" in status.output
+        assert deployed(cluster, vendor.recipe) == by_runs[vendor.recipe]
+
+
 def is_plain(cluster: Cluster, vendor: Vendor) -> bool:
     """Whether the vendor's node has neither devices nor labels of its operands any more."""
     node = sight.nodes(cluster)[vendor.node]
@@ -111,7 +187,9 @@ def test_each_is_disabled_without_touching_the_others(
     after = cluster.dump()
     for vendor in VENDORS:
         before = after
-        runners[vendor.recipe].play("disable", hardware_enablement_recipe=vendor.recipe).check()
+        runner = runners[vendor.recipe]
+        played = runner.play("disable", hardware_enablement_recipe=vendor.recipe).check()
+        assert "would remove" not in played.output
         # Kubelet and NFD's master take back a moment later what its operands have told of the node.
         wait_until(
             partial(is_plain, cluster, vendor),

@@ -89,7 +89,8 @@ def run(request: StateApplyRequest, context: RunContext) -> Obj:
     chosen = choose(prepared.recipe, request.choice.states, request.choice.role, tags)
     if present:
         return _apply(client, prepared, chosen, tags, request, context)
-    return remove.states(client, prepared, chosen, request.removal, context)
+    show = request.proving.show
+    return remove.states(client, prepared, chosen, request.removal, context, show=show)
 
 
 def _apply(

@@ -401,6 +401,14 @@ def test_a_template_in_recipe_yml_has_its_line(tmp_path: Path) -> None:
     assert [finding.message for finding in found.errors] == ["kernel has no rwa, did you mean raw?"]
 
 
+@pytest.mark.parametrize("text", ["{{ options.level", "{{ options.levle }}"])
+def test_a_version_that_cannot_be_rendered_has_its_line(tmp_path: Path, text: str) -> None:
+    options = {"level": {"type": "str", "default": "1", "description": "A level."}}
+    (found,) = small(tmp_path, "", {"driver_version": text, "options": options}).errors
+    assert found.file == "recipe.yml"
+    assert found.line
+
+
 def test_a_reason_that_cannot_be_rendered_has_its_line_and_one_that_can_is_no_mistake(
     tmp_path: Path,
 ) -> None:

@@ -13,6 +13,7 @@ from ..._json import Obj
 from .changes import Action, Change
 from .field_changes import MISSING, FieldChange, field_changes
 from .objects import ObjectKey
+from .ranks import in_order
 
 _SIGNS = {"create": "+", "update": "~", "replace": "-/+", "delete": "-", "restore": "~"}
 _PAST: dict[Action, str] = {
@@ -33,11 +34,16 @@ def report_changes(
     would: bool = False,
     most: int | None = None,
 ) -> list[str]:
-    """A headline, and under it a line for each object that changes; nothing where none does.
+    """A headline, and under it a line for each object that changes, in the order in which they are applied;
+    nothing where none does.
 
     would: whether the changes were only planned. most: how many objects to name; None: all.
     """
-    differing = [change for change in changes if change.action != "unchanged"]
+    differing = in_order(
+        [change for change in changes if change.action != "unchanged"],
+        lambda change: change.key.kind,
+        goes=lambda change: change.action in ("delete", "restore"),
+    )
     if not differing:
         return []
     lines = [_headline(differing, would=would)]

@@ -17,7 +17,7 @@ from typing import Any
 from ..._json import JsonError, Obj, parse_json
 from .changes import as_stored, contains
 from .labels import FIELD_MANAGER
-from .managers import Path, is_foreign, is_of_kubernetes, paths_of, readable
+from .managers import Path, deploys, is_foreign, is_of_kubernetes, paths_of, readable
 
 # Where somebody who merely adds something means us: annotations are controllers' notes.
 _ADDED_TO = (("f:metadata", "f:labels"), ("f:spec",))
@@ -61,16 +61,18 @@ def added(live: Obj) -> Drift | None:
 
 
 class _Ownership:
-    """Who has which fields of an object. ours: the fieldsV1 tree of what we have, None for nothing.
-    foreign: the entries of others, without the parts of Kubernetes."""
+    """Who has which fields of an object. ours: the fieldsV1 tree of what we have, None for nothing; where no
+    run has written the object, of what those have who apply our manifests of it. foreign: the entries of
+    others, without the parts of Kubernetes."""
 
     def __init__(self, live: Mapping[str, Any]) -> None:
         found = (live.get("metadata") or {}).get("managedFields") or []
         entries = list(filter(_has_shape, found))
-        own = [entry["fieldsV1"] for entry in entries if _manager(entry) == FIELD_MANAGER]
-        self.ours = _merged(own) or None
-        self.foreign = list(filter(is_foreign, entries))
-        self._others = [entry for entry in entries if _manager(entry) != FIELD_MANAGER]
+        own = [entry for entry in entries if _manager(entry) == FIELD_MANAGER]
+        own = own or list(filter(deploys, entries))
+        self.ours = _merged([entry["fieldsV1"] for entry in own]) or None
+        self._others = [entry for entry in entries if entry not in own]
+        self.foreign = list(filter(is_foreign, self._others))
 
     def of(self, path: Path) -> Mapping[str, Any]:
         """The entry of somebody else that has a field, something in it, or all that it is in; empty for

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ..._json import parse_json
-from .labels import FIELD_MANAGER
+from .labels import FIELD_MANAGER, PART_OF_LABEL
 
 Path = tuple[str, ...]
 
@@ -19,6 +19,7 @@ _SHOWN = 3
 # Tools that keep what a repository says in a cluster, by their field managers: argo-cd issue 20815 (Argo CD
 # has two), and pkg/apis of fluxcd's kustomize-controller and helm-controller, which are called as their
 # controllers.
+_CLIENT_SIDE = "kubectl-client-side-apply"
 _GITOPS = {
     "argocd-controller": "Argo CD",
     "argocd-application-controller": "Argo CD",
@@ -69,6 +70,15 @@ def is_foreign(entry: Mapping[str, Any]) -> bool:
 def gitops_tool(manager: str) -> str:
     """The tool that a field manager is of, if it sets again whatever its repository says; "" for none."""
     return _GITOPS.get(manager, "")
+
+
+def deploys(entry: Mapping[str, Any]) -> bool:
+    """Whether an entry is of somebody who has applied our manifest of an object, as a folder of them has it:
+    one that applies, and has set our label. A restore, or a person with an editor, does not apply."""
+    manager = str(entry.get("manager") or "")
+    applies = entry.get("operation") == "Apply" or manager in (_CLIENT_SIDE, *_GITOPS)
+    fields = entry.get("fieldsV1") or {}
+    return applies and ("f:metadata", "f:labels", f"f:{PART_OF_LABEL}") in paths_of(fields)
 
 
 def gitops_tool_of(obj: Mapping[str, Any]) -> str:

@@ -81,3 +81,12 @@ def by_rank(
         (key, list(group))
         for key, group in groupby(sorted(items, key=rank, reverse=reverse), key=rank)
     ]
+
+
+def in_order(items: Iterable[T], kind: Callable[[T], str], *, goes: Callable[[T], bool]) -> list[T]:
+    """Items in the order in which they are worked on: those that stay by rank, then those that go (goes),
+    the other way round."""
+    found = list(items)
+    stay = by_rank([item for item in found if not goes(item)], kind)
+    leave = by_rank([item for item in found if goes(item)], kind, reverse=True)
+    return [item for _rank, batch in (*stay, *leave) for item in batch]

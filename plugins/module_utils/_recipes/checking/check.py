@@ -27,6 +27,7 @@ from ..loading.standard import STANDARD_OPTIONS
 from ..templates.documents import Lines, lines_of
 from ..templates.overlay import RECIPE_FILE, own_files
 from ..templates.render_facts import RenderedState
+from ..templates.templating import Facts, TemplateError
 from .api_types import ApiTypes
 from .findings import ERROR, WARNING, Finding, Findings
 from .locating import line_of_key, rendered_line
@@ -94,6 +95,7 @@ def check(
     found = variants(recipe, given, uses.readers)
     trials = Trials(recipe, types, lines, findings, namespace or default_namespace(recipe))
     _try_device_access(recipe, found.tried, lines, findings)
+    _try_version(recipe, found.tried, lines, findings)
     for cluster in SAMPLE_CLUSTERS:
         tried = found.tried if combine and cluster.optional_apis else found.tried[:1]
         _try_on(cluster, tried, trials, uses)
@@ -175,6 +177,21 @@ def _try_device_access(
             device_access(recipe, [resolve(recipe, variant.options, complete=False)])
         except InvalidInput as error:
             findings.add(RECIPE_FILE, lines.get(("device_access",), 0), _sentence(error))
+            return
+
+
+def _try_version(
+    recipe: Recipe, tried: Sequence[Variant], lines: Lines, findings: Findings
+) -> None:
+    """The template of the driver's version, which the record asks for and no state."""
+    templates, path = recipe.source.templates(), f"{RECIPE_FILE}, driver_version"
+    for variant in tried:
+        options = Facts("options", resolve(recipe, variant.options, complete=False))
+        try:
+            templates.render_text(recipe.driver_version, path, {"options": options})
+        except TemplateError as error:
+            line = lines.get(("driver_version",), 0)
+            findings.add(RECIPE_FILE, line, error.why, seen_with=variant.title)
             return
 
 

@@ -50,9 +50,11 @@ def states(
     chosen: Sequence[State],
     request: RemovalRequest,
     context: RunContext,
+    *,
+    show: bool,
 ) -> Obj:
     """Remove the chosen states' objects; Namespaces and CRDs stay, and so does what another state
-    owns."""
+    owns. show: whether what would only be removed is shown."""
     record = record_store.read(client, prepared.recipe.name)
     if not request.force:
         refuse_while_needed(client, prepared.recipe.name, prepared.recipe.source.name)
@@ -71,7 +73,7 @@ def states(
     }
     if context.diff:
         result["diff"] = context.diff_of(changes)
-    elif changes:
+    elif changes and (show or not context.check_mode):
         lines = report_removal(
             [change.key for change in removal.gone],
             [change.key for change in removal.restored],

@@ -52,13 +52,15 @@ _MEBIBYTE = 1024 * 1024
 @dataclass(frozen=True)
 class SupportBundleRequest:
     """file: the archive. resources: the SpecialResources, as special_resource_info returns them; bundles:
-    name -> the files of its recipe. anonymous: whether nodes and images get other names. most: MiB of all
-    texts. seconds: after which nothing more is read. lines: of each log."""
+    name -> the files of its recipe; recipe_dir: where these are, None for where the record says.
+    anonymous: whether nodes and images get other names. most: MiB of all texts. seconds: after which
+    nothing more is read. lines: of each log."""
 
     connection: ConnectionRequest
     file: str
     resources: Sequence[Mapping[str, Any]] = ()
     bundles: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    recipe_dir: Optional[str] = None
     options: Optional[Mapping[str, Any]] = field(default=None, repr=False)
     anonymous: bool = False
     most: int = 20
@@ -190,7 +192,7 @@ class _SupportReader:
     ) -> Desired:
         given = RecipeRequest(
             recipe=str(spec.get("foundAs") or spec.get("recipe") or name),
-            recipe_dir=spec.get("recipeDir"),
+            recipe_dir=self._request.recipe_dir or spec.get("recipeDir"),
             bundle=bundle,
             instance=name,
             options=self._request.options and {**part(spec, "options"), **self._request.options},

@@ -183,6 +183,20 @@ def test_a_report_says_would_and_names_so_many_objects() -> None:
     assert lines[10:] == ["  + create ConfigMap gpu/c", "  and 3 more; --diff shows them"]
 
 
+def test_objects_are_listed_in_the_order_in_which_they_are_applied() -> None:
+    def of(kind: str, action: Action = "create") -> Change:
+        obj = {"apiVersion": "v1", "kind": kind, "metadata": {"name": kind.lower()}}
+        return Change(key_of(obj), action, None, obj)
+
+    made = [of("DaemonSet"), of("ServiceAccount"), of("Namespace")]
+    gone = [of("ConfigMap", "delete"), of("Deployment", "delete")]
+    lines = report_changes([*gone, *made])
+    assert [line.split()[2] for line in lines[1:]] == [
+        *("Namespace", "ServiceAccount", "DaemonSet"),
+        *("Deployment", "ConfigMap"),
+    ]
+
+
 @pytest.mark.parametrize(
     ("old", "new", "text"),
     [

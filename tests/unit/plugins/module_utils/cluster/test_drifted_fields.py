@@ -18,6 +18,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_o
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_objects.labels import (
     FIELD_MANAGER,
+    PART_OF_LABEL,
 )
 
 Obj = dict[str, Any]
@@ -202,6 +203,43 @@ def test_the_label_that_each_namespace_has_is_nobodys() -> None:
     name = {"f:metadata": {"f:labels": {"f:kubernetes.io/metadata.name": {}}}}
     live.entries.append(entry("kubectl-create", name))
     assert added(live.read()) is None
+
+
+def of_a_folder(manager: str, operation: str) -> tuple[Live, Obj]:
+    """An object of ours that somebody has applied, and no run has written; and as it is wanted. Its
+    limits are stored in another notation."""
+    live, wanted = Live(), copy.deepcopy(WANTED)
+    for obj in (live.obj, wanted):
+        obj["metadata"]["labels"][PART_OF_LABEL] = "applyset-x"
+    fields = copy.deepcopy(OURS)
+    fields["f:metadata"]["f:labels"][f"f:{PART_OF_LABEL}"] = {}
+    live.obj["metadata"]["managedFields"] = [entry(manager, fields, operation=operation)]
+    return live, wanted
+
+
+@pytest.mark.parametrize(
+    ("manager", "operation", "deploys"),
+    [
+        ("kubectl-client-side-apply", "Update", True),
+        ("kustomize-controller", "Apply", True),
+        ("argocd-controller", "Update", True),
+        ("velero", "Update", False),
+    ],
+)
+def test_who_applies_our_manifests_is_as_we_are_and_who_restores_is_not(
+    manager: str, operation: str, *, deploys: bool
+) -> None:
+    live, wanted = of_a_folder(manager, operation)
+    assert (taken(live.obj, wanted) is None) is deploys
+    live.main["image"] = "theirs:1"
+    fields = {"f:spec": {"f:template": {"f:spec": {"f:containers": {MAIN[-1]: {"f:image": {}}}}}}}
+    entries = live.obj["metadata"]["managedFields"]
+    mine = entries[0]["fieldsV1"]["f:spec"]["f:template"]["f:spec"]["f:containers"][MAIN[-1]]
+    del mine["f:image"]
+    entries.append(entry("kubectl-edit", fields, NOW))
+    found = taken(live.obj, wanted)
+    assert found
+    assert found.by == "kubectl-edit"
 
 
 def test_an_object_that_somebody_has_made_anew_is_compared_as_a_whole() -> None:

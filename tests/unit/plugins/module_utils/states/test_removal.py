@@ -115,6 +115,20 @@ def hold_a_device(cluster: ScriptedCluster) -> None:
     )
 
 
+def test_who_looks_before_a_removal_need_not_be_shown_what_is_said_then(
+    fake: FakeServer, cluster: ScriptedCluster
+) -> None:
+    said: list[str] = []
+    dry = RunContext(check_mode=True, notice=said.append)
+    assert remove_states(fake, dry)["changed"]
+    assert said == []
+    remove_states(fake, dry, show=True)
+    assert ["would remove" in each for each in said] == [True]
+    remove_states(fake, RunContext(run_id="run-1", notice=said.append))
+    assert ["would remove" in each for each in said] == [True, False]
+    assert cluster.writes
+
+
 def test_nothing_is_removed_while_another_recipe_depends_on_it(
     fake: FakeServer, cluster: ScriptedCluster
 ) -> None:
