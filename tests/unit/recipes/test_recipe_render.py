@@ -175,13 +175,17 @@ def test_nodes_without_the_hardware_are_refused(tmp_path: Path) -> None:
         render(tmp_path, {**UBUNTU, "labels": {"card": "no"}}, recipe="toy")
 
 
-def test_an_image_that_nobody_has_looked_up_is_refused(tmp_path: Path) -> None:
-    options = {"repository": "registry.example.com/kmod"}
-    with pytest.raises(
-        InvalidInput, match=r"image of state .* is not known for the nodes of group"
-    ):
-        render(tmp_path, UBUNTU, recipe="simple-kmod", options=options)
+def test_an_image_that_nobody_has_looked_up_is_refused_unless_it_is_named(tmp_path: Path) -> None:
+    recipe: Obj = {
+        "recipe": "simple-kmod",
+        "options": {"repository": "registry.example.com/kmod"},
+    }
+    with pytest.raises(InvalidInput, match="is not known for the nodes of group") as refused:
+        render(tmp_path, UBUNTU, **recipe)
     assert list(tmp_path.iterdir()) == []
+    group = str(refused.value.what).rpartition(" ")[2]
+    image = "registry.example.com/kmod:mine"
+    assert image in render(tmp_path, UBUNTU, **recipe, images={group: image})["images"]
 
 
 @pytest.mark.parametrize("by_nodes", [True, False])
@@ -191,3 +195,13 @@ def test_the_readme_says_who_sets_gates(tmp_path: Path, *, by_nodes: bool) -> No
     text = (tmp_path / "README.md").read_text()
     assert ("by their own proofs" in text) is by_nodes
     assert ("without one, states that require another have no pods" in text) is not by_nodes
+
+
+def test_the_readme_says_where_more_than_states_belongs_to_a_recipe(tmp_path: Path) -> None:
+    render(tmp_path / "numa", UBUNTU, recipe="numa")
+    render(tmp_path / "gpu", UBUNTU)
+    found = {name: (tmp_path / name / "README.md").read_text() for name in ("numa", "gpu")}
+    assert {name: "More than states" in text for name, text in found.items()} == {
+        "numa": True,
+        "gpu": False,
+    }

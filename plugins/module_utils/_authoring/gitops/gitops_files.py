@@ -19,6 +19,7 @@ except ImportError:
 from ..._cluster.api_objects.objects import key_of
 from ..._cluster.api_objects.ranks import DEFINITIONS, NAMESPACES, rank_of
 from ..._json import Obj
+from ..._products import PRODUCTS
 from ..._recipes.checking.object_names import images_of
 from ..._recipes.loading.recipe import Recipe
 from ..._recipes.templates.render_facts import RenderedState
@@ -90,6 +91,7 @@ def gitops_files(rendered: RenderedRecipe) -> GitopsFiles:
         rendered.states,
         left_out=left_out,
         by_nodes=rendered.by_nodes,
+        is_product=any(each.recipe == rendered.recipe.source.name for each in PRODUCTS),
         taints=rendered.taints,
     )
     files = {

@@ -58,6 +58,9 @@ _OTHERS = """- **Proofs.** Applied is not proven: a tool calls a DaemonSet witho
 - **Drivers.** They are exchanged by `hardware.enablement.upgrade`, node by node; a tool changes the template alone.
 - **Pruning.** A run keeps what nodes still need. Look before a tool prunes.
 """
+_PRODUCT = """- **More than states.** {name} has a playbook of its own, which reads settings off the nodes, or makes
+  what no manifest has, such as certificates. The folder has what `enable` alone would apply.
+"""
 
 
 def readme(
@@ -66,10 +69,11 @@ def readme(
     *,
     left_out: Sequence[str],
     by_nodes: bool,
+    is_product: bool,
     taints: Sequence[str],
 ) -> str:
     """The text, in Markdown. left_out: Secrets that are not in the folder. by_nodes: whether nodes prove
-    themselves. taints: what a run puts on nodes."""
+    themselves. is_product: whether more than its states belongs to it. taints: what a run puts on nodes."""
     parts = [
         _TITLE.format(name=recipe.name),
         *_files(states),
@@ -82,6 +86,7 @@ def readme(
         _APPLY,
         _GATES.format(who=_BY_NODES if by_nodes else _BY_RUNS),
         _OTHERS,
+        *([_PRODUCT.format(name=recipe.name)] if is_product else []),
         *(f"- **Taint {taint}** is put on nodes by a run.\n" for taint in taints),
     ]
     return "".join(parts)

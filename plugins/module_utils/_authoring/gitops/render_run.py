@@ -7,7 +7,7 @@ described, as a folder of files."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Optional
 
@@ -139,7 +139,7 @@ def _of_description(
         "kubernetes_version": types.version,
         "distribution": "",
     }
-    facts = facts_with(prepared, discovery, facts_of_cluster, api)
+    facts = replace(facts_with(prepared, discovery, facts_of_cluster, api), images=request.images)
     facts, missing = with_images(recipe, facts, None, lambda: None)
     return prepared, facts, missing
 

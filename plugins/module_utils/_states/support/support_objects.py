@@ -60,6 +60,22 @@ def _shown(value: Any) -> str:
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
 
 
+def sight_of_record(record: Mapping[str, Any]) -> list[str]:
+    """How a special resource stood when the last run looked, in the lines of a table."""
+    name, status = record["metadata"]["name"], part(record, "status")
+    if not status.get("phase"):
+        return [f"{name}: no run has come to its end yet"]
+    seen = status.get("lastChecked") or "some time"
+    lines = [
+        f"{name}: {status['phase']}, as the last run saw it at {seen}: {status.get('message')}"
+    ]
+    for cause in status.get("causes") or ():
+        lines.append(f"! {cause.get('state')} {cause.get('phase')}: {cause.get('message')}")
+        if cause.get("todo"):
+            lines.append(f"  -> {cause['todo']}")
+    return lines
+
+
 def node_entry(node: Mapping[str, Any]) -> Obj:
     """A node as far as enablement depends on it."""
     meta, status = node["metadata"], part(node, "status")

@@ -127,6 +127,8 @@ class _SupportReader:
             self._add_yaml(
                 "nodes.yaml", {"nodes": list(map(support_objects.node_entry, self._nodes))}
             )
+        if not self._request.resources:
+            self._files.missing.append("Special resources: none is enabled on this cluster")
         for resource in self._request.resources:
             self._read_resource(client, str(resource["name"]), part(resource, "spec"))
         with self._files.part_of("node-features.yaml"):
@@ -171,10 +173,10 @@ class _SupportReader:
         if self._is_late(f"{name}/"):
             return
         with self._files.part_of(f"{name}/record.yaml"):
-            record = record_store.read(client, name)
-            self._files.add(
-                f"{name}/record.yaml", support_objects.documents([record] if record else [])
-            )
+            if record := record_store.read(client, name):
+                # Until more is known.
+                self.sights[name] = support_objects.sight_of_record(record)
+                self._files.add(f"{name}/record.yaml", support_objects.documents([record]))
         self._read_namespace(client, name, str(spec.get("namespace") or name))
         bundle = self._request.bundles.get(name)
         if bundle is None:

@@ -134,13 +134,25 @@ def test_what_there_is_no_time_or_room_for_is_named(fake: FakeServer, tmp_path: 
     assert any("more than the bundle may have" in each for each in full["missing"])
 
 
-@pytest.mark.usefixtures("cluster")
 def test_a_recipe_that_is_not_here_costs_what_it_wants_alone(
-    fake: FakeServer, tmp_path: Path
+    fake: FakeServer, cluster: ScriptedCluster, tmp_path: Path
 ) -> None:
+    cause = {"state": "driver", "phase": "failed", "message": "no luck", "todo": "try again"}
+    status = {"phase": "failed", "message": "all is lost", "causes": [cause]}
+    cluster.objects["specialresources"]["toy"]["status"] = status
     found = make(fake, tmp_path / "bundle.tar.gz", bundles={})
     assert "toy/record.yaml" in found["files"]
     assert any("recipe toy is not here" in each for each in found["missing"])
+    text = unpacked(tmp_path / "bundle.tar.gz")["README.md"]
+    assert "toy: failed, as the last run saw it at some time: all is lost" in text
+    assert "! driver failed: no luck\n  -> try again" in text
+
+
+@pytest.mark.usefixtures("cluster")
+def test_where_nothing_is_enabled_that_is_said(fake: FakeServer, tmp_path: Path) -> None:
+    found = make(fake, tmp_path / "bundle.tar.gz", resources=[])
+    assert "Special resources: none is enabled on this cluster" in found["missing"]
+    assert "nodes.yaml" in found["files"]
 
 
 def test_only_the_end_of_what_is_long_is_kept() -> None:
