@@ -113,4 +113,6 @@ def _any_of(words: Iterable[str]) -> str:
     ways = [f"{re.escape(letter)}{_any_of(rests)}" for letter, rests in sorted(by_letter.items())]
     if not ways:
         return ""
+    if len(ways) == 1 and not ends:
+        return ways[0]
     return f"(?:{'|'.join(ways)}){'?' if ends else ''}"

@@ -12,7 +12,7 @@ import platform
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cached_property, partial
 from itertools import islice
 from pathlib import Path
 from typing import Any, Optional
@@ -145,7 +145,7 @@ class _SupportReader:
         """The same of one text."""
         return self._aliases.put_into(redaction.without_secrets(text, self._context.secrets))
 
-    @property
+    @cached_property
     def _aliases(self) -> redaction.Aliases:
         if not self._request.anonymous:
             return redaction.Aliases({})
