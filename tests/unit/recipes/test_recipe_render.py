@@ -122,6 +122,9 @@ def test_the_record_is_a_wish_and_no_run_on_its_way(tmp_path: Path) -> None:
     render(tmp_path, UBUNTU, options={"log_level": "debug"})
     record = objects(tmp_path)["SpecialResource nvidia-gpu"]
     assert "labels" not in record["metadata"]
+    # By these a removal finds what no run has ever written.
+    kinds = record["metadata"]["annotations"]["hardware-enablement.io/state-kinds"]
+    assert "apps/v1/DaemonSet" in kinds
     assert record["spec"]["options"] == {"log_level": "debug"}
 
 

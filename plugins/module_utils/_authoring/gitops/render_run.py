@@ -21,7 +21,7 @@ from ..._recipes.checking.sample_clusters import SampleCluster
 from ..._recipes.render import RenderFacts, check_recipe
 from ..._recipes.requirements import required_states
 from ..._recipes.switches import enabled_states
-from ..._recipes.templates.render_facts import ClusterApi
+from ..._recipes.templates.render_facts import ClusterApi, RenderedState
 from ..._runs.context import RunContext
 from ..._runs.report_file import writing
 from ..._states.desired import Desired
@@ -29,7 +29,7 @@ from ..._states.on_nodes.strays import MembershipRequest
 from ..._states.preparation.image_facts import ImageRequest, with_images
 from ..._states.preparation.prepare import Prepared, facts_with, prepare
 from ..._states.preparation.recipe_request import RecipeRequest
-from ..._states.record.crd import API_VERSION, KIND
+from ..._states.record import adopted, record_spec
 from ..rights import rights_core
 from ..rights.rights_core import RecipeRightsRequest
 from .gitops_files import MARK, GitopsFiles, RenderedRecipe, gitops_files
@@ -67,7 +67,7 @@ def run(request: RecipeRenderRequest, context: RunContext, types: ApiTypes) -> O
             recipe=prepared.recipe,
             states=states,
             requires=_requires(prepared, facts),
-            record=_record(prepared),
+            record=_record(prepared, states),
             rights=_rights(request, prepared, types),
             by_nodes=prepared.by_nodes,
             taints=[str(taint) for taint in prepared.taints],
@@ -162,15 +162,26 @@ def _requires(prepared: Prepared, facts: RenderFacts) -> dict[str, Sequence[str]
     }
 
 
-def _record(prepared: Prepared) -> Obj:
-    """The SpecialResource that says what is wanted. Without the labels and annotations of a run: who
-    makes it is nobody on its way, and the event starts the first run."""
-    return {
-        "apiVersion": API_VERSION,
-        "kind": KIND,
-        "metadata": {"name": prepared.recipe.name},
-        "spec": prepared.spec,
-    }
+def _record(prepared: Prepared, states: Mapping[str, RenderedState]) -> Obj:
+    """The SpecialResource that says what is wanted, and by which kinds `disable` finds all of it. Without
+    the label of a run: who makes it is no run on its way, and the event starts the first one."""
+    objects = {name: [item.manifest for item in state.objects] for name, state in states.items()}
+    made = [each for found in objects.values() for each in found]
+    places = {str(each["metadata"].get("namespace") or "") for each in made} - {""}
+    record = record_spec.make_record(
+        name=prepared.recipe.name,
+        applyset_id=prepared.applyset_id,
+        spec=prepared.spec,
+        kinds={
+            name: {f"{each['apiVersion']}/{each['kind']}" for each in found}
+            for name, found in objects.items()
+        },
+        namespaces={prepared.namespace, *places},
+        made=(),
+        adopted=adopted.read(prepared.record),
+    )
+    del record["metadata"]["labels"]
+    return record
 
 
 def _rights(request: RecipeRenderRequest, prepared: Prepared, types: ApiTypes) -> str:
