@@ -269,7 +269,7 @@ class _ImageSearch:
     def _is_on(self, state: State, group: NodeGroup) -> bool:
         """A state that is disabled for these nodes asks for no image."""
         recipe = self.prepared.recipe
-        return is_enabled(recipe, state, self.facts, group, recipe.source.templates())
+        return is_enabled(recipe, state, self.facts, group, recipe.source.templates)
 
     def _build(
         self,

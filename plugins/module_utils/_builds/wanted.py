@@ -46,7 +46,7 @@ class BuildInputs:
 
     def of(self, group: NodeGroup) -> WantedImage:
         """What a group of nodes wants."""
-        templates = self.recipe.source.templates()
+        templates = self.recipe.source.templates
         wanted = WantedImage(
             group.id,
             group.kernel,

@@ -70,7 +70,7 @@ def render_build(
     build = state.images.build
     if build is None or (build.enabled and not facts.options_of(group)[build.enabled]):
         return None
-    templates = recipe.source.templates()
+    templates = recipe.source.templates
     variables = variables_of(cluster_variables(recipe, state, facts), group, facts)
     where = f"recipe.yml, states.{state.name}.build"
 

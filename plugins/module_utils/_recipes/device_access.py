@@ -15,7 +15,7 @@ from .templates.templating import Facts
 def device_access(recipe: Recipe, each_options: Sequence[Mapping[str, Any]]) -> DeviceAccess:
     """The recipe's, rendered for all options that some nodes have. Never with the value of a secret
     option."""
-    templates = recipe.source.templates()
+    templates = recipe.source.templates
 
     def render(texts: Sequence[str], key: str) -> tuple[str, ...]:
         found = [

@@ -103,7 +103,7 @@ class StateRenderer:
         self._recipe = recipe
         self._state = state
         self._facts = facts
-        self._templates = templates or recipe.source.templates()
+        self._templates = templates or recipe.source.templates
         self._enabled = enabled or enabled_states(recipe, facts)
         self._by_nodes = is_by_nodes(facts.options)
         gates = [

@@ -39,7 +39,7 @@ def truth_of(text: str, what: str, where: str) -> bool:
 def enabled_states(recipe: Recipe, facts: RenderFacts) -> dict[str, frozenset[bool]]:
     """State -> whether it is enabled on the groups of nodes: {True}, {False}, or both where groups
     differ."""
-    templates = recipe.source.templates()
+    templates = recipe.source.templates
     return {
         state.name: frozenset(enabled_on(recipe, state, facts, templates).values())
         for state in recipe.states.values()

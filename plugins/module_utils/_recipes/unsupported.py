@@ -21,7 +21,7 @@ def unsupported(
     where they can. Raises TemplateError."""
     if not state.unsupported:
         return
-    templates = recipe.source.templates()
+    templates = recipe.source.templates
     shared = cluster_variables(recipe, state, facts)
     path = f"{RECIPE_FILE}, states.{state.name}.unsupported"
     for finest in facts.groups:

@@ -21,6 +21,26 @@ class Rendering:
     text: str
 
 
+@dataclass(frozen=True)
+class _FileVariables:
+    """What a file may ask for. names: the variables that it does not set itself; assigned: those that
+    it sets; options: the options that it reads, None where only rendering tells."""
+
+    names: frozenset[str]
+    assigned: frozenset[str]
+    options: frozenset[str] | None
+
+    def of(self, variables: Mapping[str, Any]) -> str | None:
+        """The values of all that it may read; None where that cannot be told."""
+        if self.options is None or self.assigned & variables.keys():
+            return None
+        read = {name: variables[name] for name in self.names if name in variables}
+        if "options" in read:
+            options = read["options"]
+            read["options"] = {name: options[name] for name in self.options if name in options}
+        return repr(read)
+
+
 class RecordingTemplates(Templates):
     """The templates of one recipe. errors: what could not be rendered; such a file is as good as
     empty.
@@ -30,6 +50,13 @@ class RecordingTemplates(Templates):
 
     def __init__(self, files: Mapping[str, str], source: str) -> None:
         super().__init__(files, source)
+        # (file, the values of what it reads) -> its text: most files see the same in many cases.
+        self._reads: dict[str, _FileVariables | None] = {}
+        self._texts: dict[tuple[str, str], str] = {}
+        self.begin()
+
+    def begin(self) -> None:
+        """Take down anew, for the next case."""
         self.renderings: dict[str, list[Rendering]] = {}
         self.errors: list[TemplateError] = []
         self.without: set[str] = set()
@@ -37,7 +64,7 @@ class RecordingTemplates(Templates):
     def render(self, path: str, variables: Mapping[str, Any]) -> str:
         """As its base, but "" where that is refused."""
         try:
-            text = super().render(path, variables)
+            text = self._text(path, variables)
         except TemplateError as error:
             self.errors.append(error)
             self.without.add(path)
@@ -52,3 +79,24 @@ class RecordingTemplates(Templates):
             return super().names_in(path)
         except TemplateError:
             return frozenset()
+
+    def _text(self, path: str, variables: Mapping[str, Any]) -> str:
+        """What a file gives, which is rendered once for the same values of all that it may read."""
+        if path not in self._reads:
+            self._reads[path] = self._read_by(path)
+        reads = self._reads[path]
+        values = reads.of(variables) if reads else None
+        if values is None:
+            return super().render(path, variables)
+        if (path, values) not in self._texts:
+            self._texts[path, values] = super().render(path, variables)
+        return self._texts[path, values]
+
+    def _read_by(self, path: str) -> _FileVariables | None:
+        """None where the file, or one that it may include, cannot be parsed."""
+        try:
+            return _FileVariables(
+                super().names_in(path), self.assigned_in(path), self.options_in(path)
+            )
+        except TemplateError:
+            return None

@@ -25,8 +25,8 @@ class SampleCluster:
 
     name: str
     platform: str
-    optional_apis: bool
     groups: Sequence[NodeGroup]
+    optional_apis: bool
     facts: Mapping[str, Any] = field(default_factory=dict)
     driver_toolkits: Mapping[str, str] = field(default_factory=dict)
 
@@ -39,8 +39,14 @@ class SampleCluster:
 
 
 def coarse(group: NodeGroup, per: Sequence[str]) -> NodeGroup:
-    """The coarser group that one of the made-up ones is a part of."""
-    return _selected(group.narrowed(per))
+    """The coarser group that one of the made-up ones is a part of, each made once."""
+    key = (group.id, group.per, tuple(per))
+    if key not in _COARSER:
+        _COARSER[key] = _selected(group.narrowed(per))
+    return _COARSER[key]
+
+
+_COARSER: dict[tuple[str, tuple[str, ...], tuple[str, ...]], NodeGroup] = {}
 
 
 def allocated_in_all_ways(groups: Sequence[NodeGroup], recipe: Recipe) -> list[NodeGroup]:
@@ -124,7 +130,22 @@ MADE_UP_TOOLKIT = f"registry.example.com/driver-toolkit@sha256:{'0' * 64}"
 _TOOLKITS = {_BUILD: MADE_UP_TOOLKIT}
 
 SAMPLE_CLUSTERS = (
-    SampleCluster("Kubernetes", "kubernetes", True, _MIXED, {"kubernetes_version": "1.36.2"}),
-    SampleCluster("OpenShift", "openshift", True, _RHCOS, _OPENSHIFT, _TOOLKITS),
-    SampleCluster("Kubernetes without optional APIs", "kubernetes", False, (_GENERIC,)),
+    SampleCluster(
+        "Kubernetes",
+        "kubernetes",
+        _MIXED,
+        optional_apis=True,
+        facts={"kubernetes_version": "1.36.2"},
+    ),
+    SampleCluster(
+        "OpenShift",
+        "openshift",
+        _RHCOS,
+        optional_apis=True,
+        facts=_OPENSHIFT,
+        driver_toolkits=_TOOLKITS,
+    ),
+    SampleCluster(
+        "Kubernetes without optional APIs", "kubernetes", (_GENERIC,), optional_apis=False
+    ),
 )

@@ -37,7 +37,7 @@ class Uses:
 def find_uses(recipe: Recipe, findings: Findings) -> Uses:
     """Parse every template of the recipe; takes down those that are none."""
     files: dict[str, TemplateUse] = {}
-    templates = recipe.source.templates()
+    templates = recipe.source.templates
     for path in sorted(_reached({*_named_files(recipe)}, recipe, files, templates, findings)):
         for included, line in files[path].included if path in files else ():
             if included is not None and included not in recipe.source.files:

@@ -58,6 +58,7 @@ class Trials:
         self._namespace = namespace
         self._recipe_lines = recipe_lines
         self._findings = findings
+        self._templates = RecordingTemplates(recipe.source.files, recipe.source.folder)
         self._locator = Locator(recipe.source.files, recipe.source.folder)
         self._check = ObjectCheck(recipe, types, self._locator, findings)
         self._template_errors: list[tuple[TemplateError, str]] = []
@@ -119,10 +120,10 @@ class Trials:
             variant.title,
             f"the cluster {cluster.name}" if cluster.platform != "kubernetes" else "",
         ]
-        templates = RecordingTemplates(self.recipe.source.files, self.recipe.source.folder)
+        self._templates.begin()
         with_agent = with_node_agent(settled(self.recipe, options), options, {})
         recipe = with_readiness_rule(with_agent, options)
-        return Case(recipe, facts, templates, " on ".join(filter(None, parts)))
+        return Case(recipe, facts, self._templates, " on ".join(filter(None, parts)))
 
     def _fits(self, kernel: str) -> bool:
         """Charts write kernels into tags of images, which hold no +: nothing that their authors

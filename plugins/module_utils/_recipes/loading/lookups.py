@@ -67,7 +67,7 @@ def _lookup(source: RecipeSource, state: State, options: Mapping[str, Any]) -> s
         return "controller" if state.images.build else NEVER
     path = f"recipe.yml, states.{state.name}.lookup"
     variables = {"options": Facts("options", options)}
-    found = source.templates().render_text(state.images.lookup, path, variables).strip()
+    found = source.templates.render_text(state.images.lookup, path, variables).strip()
     if found not in LOOKUPS:
         raise InvalidInput(
             f"state {state.name} cannot look its images up",

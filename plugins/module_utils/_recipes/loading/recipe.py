@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from ..._proofs.proof import Proof
@@ -297,8 +298,9 @@ class RecipeSource:
     found_as: str = ""
     format: ForeignFormat | None = field(default=None, compare=False, repr=False)
 
+    @cached_property
     def templates(self) -> Templates:
-        """What renders its files, and texts of recipe.yml."""
+        """What renders its files, and texts of recipe.yml: each is made ready once."""
         return Templates(self.files, self.folder)
 
     def place_of(self, path: str) -> str:

@@ -106,6 +106,10 @@ class Templates:
             None if None in found else frozenset().union(*(options for options in found if options))
         )
 
+    def assigned_in(self, path: str) -> frozenset[str]:
+        """The variables that a file of the recipe, or a file that it includes, sets itself."""
+        return frozenset().union(*(template.assigned for template in self._with_included(path)))
+
     def options_in_text(self, text: str, title: str) -> frozenset[str] | None:
         """The same for a text of recipe.yml."""
         return self._parse(title, text).options
@@ -275,6 +279,7 @@ class _Compiled:
     """A compiled file.
 
     - names: the variables that it reads and does not set itself
+    - assigned: those that it sets
     - included: the files that it includes; None for one whose name is known only when it is
       rendered
     - options: the options that it reads; None where that is known only when it is rendered
@@ -282,6 +287,7 @@ class _Compiled:
 
     code: Any
     names: frozenset[str]
+    assigned: frozenset[str]
     included: tuple[str | None, ...]
     options: frozenset[str] | None
 
@@ -301,9 +307,8 @@ def _compiled(name: str, text: str) -> _Compiled:
     stored = {node.name for node in found if node.ctx != "load"}
     included = tuple(file for file, _line in _included(tree))
     options = _options(tree)
-    return _Compiled(
-        _compiler().compile(tree, name, name), frozenset(loaded - stored), included, options
-    )
+    code = _compiler().compile(tree, name, name)
+    return _Compiled(code, frozenset(loaded - stored), frozenset(stored), included, options)
 
 
 def _options(tree: Any) -> frozenset[str] | None:

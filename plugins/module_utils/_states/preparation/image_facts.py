@@ -72,7 +72,7 @@ def _missing(
 ) -> dict[str, str]:
     unknown = "no image was looked up for kernel {kernel} yet: enable the resource again"
     missing = {}
-    templates = recipe.source.templates()
+    templates = recipe.source.templates
     for finest in facts.groups:
         group = facts.coarse(finest, state.per)
         own = group.id

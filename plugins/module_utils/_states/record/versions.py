@@ -38,7 +38,7 @@ def _driver(recipe: Recipe, options: Mapping[str, Any]) -> str:
     """Never with the value of a secret option: what is asked for is rendered without them."""
     shown = {name: value for name, value in options.items() if not recipe.options[name].no_log}
     variables = {"options": Facts("options", shown)}
-    templates = recipe.source.templates()
+    templates = recipe.source.templates
     return templates.render_text(
         recipe.driver_version, "recipe.yml, driver_version", variables
     ).strip()

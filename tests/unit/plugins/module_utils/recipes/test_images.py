@@ -93,7 +93,7 @@ def named(options: Mapping[str, Any]) -> list[str]:
         found.states["container"],
         facts(options),
         SAMPLE_GROUPS[0],
-        found.source.templates(),
+        found.source.templates,
     )
 
 

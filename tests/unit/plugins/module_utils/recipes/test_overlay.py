@@ -228,5 +228,5 @@ def test_an_error_in_a_template_of_the_base_names_the_bases_folder(files: dict[s
     path = next(path for path in files if path.endswith(".j2"))
     found = extended({**files, path: "{{ nothing.at.all }}"}, "")
     with pytest.raises(InvalidInput) as caught:
-        found.source.templates().render(path, {})
+        found.source.templates.render(path, {})
     assert caught.value.where == f"toy-gpu/{path}, line 1"
