@@ -144,18 +144,18 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         """Whether a file is named as those for this plugin are."""
         return bool(super().verify_file(path)) and path.endswith(FILES)
 
-    def parse(self, inventory: Any, loader: Any, path: str, cache: bool = True) -> None:
+    def parse(self, inventory: Any, loader: Any, path: str, cache: bool = True) -> None:  # noqa: FBT001, FBT002 - Ansible's own signature
         """Fill the inventory. Raises AnsibleParserError with one sentence."""
         super().parse(inventory, loader, path, cache)
         self._read_config_data(path)
         try:
-            hosts = self._hosts(path, cache)
+            hosts = self._hosts(path, read_cache=cache)
         except EnablementError as error:
             raise AnsibleParserError(str(error)) from error
         for name, variables in hosts.items():
             self._add(f"{self.get_option('host_prefix')}{name}", variables)
 
-    def _hosts(self, path: str, read_cache: bool) -> dict[str, Any]:
+    def _hosts(self, path: str, *, read_cache: bool) -> dict[str, Any]:
         """The variables of each node, by name, from the cache where there is one."""
         settings = {name: plain(self.get_option(name)) for name in CONNECTION}
         client = connect(make_request(ConnectionRequest, settings))

@@ -54,8 +54,8 @@ _OWN_OPTIONS = (
     Option(
         LAST_KERNEL_WINS,
         "bool",
-        False,
-        "Whether an object of one name that comes out differently for two kernels is that of the last"
+        default=False,
+        description="Whether an object of one name that comes out differently for two kernels is that of the last"
         " kernel, as the operator had it; without, it is refused.",
     ),
     Option(

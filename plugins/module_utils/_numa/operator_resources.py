@@ -276,7 +276,7 @@ def _read_replicas(found: MappedOptions, replicas: Any) -> None:
     if replicas:
         found.take("replicas", "scheduler_replicas", replicas)
     else:
-        found.take("replicas", "scheduler_enabled", False)
+        found.take("replicas", "scheduler_enabled", value=False)
 
 
 def _read_groups(found: MappedOptions, groups: Any, platform: PlatformPools) -> list[Obj]:

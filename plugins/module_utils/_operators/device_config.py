@@ -274,4 +274,4 @@ def _read_driver_image(found: MappedOptions, image: str) -> None:
         return
     for option in ("driver_repository", "driver_build_repository"):
         found.take(path, option, image)
-    found.take(path, "driver_build", True)
+    found.take(path, "driver_build", value=True)

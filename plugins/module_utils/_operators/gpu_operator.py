@@ -73,7 +73,7 @@ def _read_driver_of_the_rest(
         names = " and ".join(each.name for each in rest)
         raise _wrong(where, f"{names} of kind {DRIVER} are both for the nodes of no other", KINDS)
     if rest:
-        policy.take(_BY_DRIVERS, "driver_enabled", True)
+        policy.take(_BY_DRIVERS, "driver_enabled", value=True)
         rest[0].read_into(policy)
     else:
         policy.options |= {"driver_enabled": False}

@@ -65,7 +65,7 @@ class ProofRenderer:
         key = "validate" if enabled else "disabled_validate"
         problems = Problems(self._path("recipe.yml"))
         proofs = []
-        for index, proof in enumerate(self._state.proofs.counting(enabled)):
+        for index, proof in enumerate(self._state.proofs.counting(enabled=enabled)):
             if not self._counts(proof, finest) or (self._by_nodes and runs_pod(proof)):
                 continue
             if (enabled, index) not in self._found:
@@ -79,7 +79,7 @@ class ProofRenderer:
     def run_by_nodes(self, finest: NodeGroup, node: str) -> Iterator[tuple[int, Obj]]:
         """The pods of the proofs that nodes of a group start by themselves, each with its number
         among such proofs. node: stands for the node's name."""
-        proofs = filter(runs_pod, self._state.proofs.counting(self._groups.is_on(finest)))
+        proofs = filter(runs_pod, self._state.proofs.counting(enabled=self._groups.is_on(finest)))
         for index, proof in enumerate(proofs):
             if self._counts(proof, finest):
                 filled = self._filled(proof, f"states.{self._state.name}.{proof.kind}")

@@ -64,7 +64,7 @@ def _proofs(recipe: Recipe, enabled: Enabled, name: str) -> list[Proof]:
     return [
         proof
         for value in sorted(enabled[name])
-        for proof in recipe.states[name].proofs.counting(value)
+        for proof in recipe.states[name].proofs.counting(enabled=value)
     ]
 
 

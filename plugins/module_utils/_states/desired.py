@@ -134,7 +134,7 @@ class Desired:
             {
                 name
                 for name, state in self.recipe.states.items()
-                if False in self.enabled[name] and state.proofs.counting(False)
+                if False in self.enabled[name] and state.proofs.counting(enabled=False)
             },
             {name for name, state in self.recipe.states.items() if state.order.begin == ALL_NODES},
         )

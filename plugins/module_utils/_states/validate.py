@@ -34,7 +34,7 @@ from .preparation.recipe_request import RecipeRequest
 from .proof_report import complete_report, make_report, narrow_to_node, result_of
 from .proof_request import ProofRequest
 from .validation.answers import Answers
-from .validation.label_writer import LabelWriter
+from .validation.label_writer import LabelWriter, MarkSettings
 from .validation.loop import ChangeHook, Loop, ProofScope, WriteAccess
 from .validation.node_marks import READY
 from .validation.phases import StatePlan
@@ -101,12 +101,14 @@ def prove(
     writer = LabelWriter(
         desired.client,
         plans,
-        desired.recipe.name,
+        MarkSettings(
+            desired.recipe.name,
+            runtime_gates=desired.runtime_gates,
+            by_nodes=desired.prepared.by_nodes,
+            conditions=is_wanted(desired.prepared.options),
+        ),
         guard.before_write,
         dry=dry,
-        runtime_gates=desired.runtime_gates,
-        by_nodes=desired.prepared.by_nodes,
-        conditions=is_wanted(desired.prepared.options),
         clock=context.clock,
     )
     access = _access(desired, request, guard, allowed=not dry)
@@ -198,7 +200,8 @@ def make_due(desired: Desired, context: RunContext, guard: Guard, later: LaterCh
     """Make what waits for proofs that are there already; nothing is proven for it, and nothing is
     waited for."""
     plans = desired.plans_with({stage.state for stage in later.left})
-    writer = LabelWriter(desired.client, plans, desired.recipe.name, guard.before_write, dry=True)
+    settings = MarkSettings(desired.recipe.name)
+    writer = LabelWriter(desired.client, plans, settings, guard.before_write, dry=True)
     request = ProofRequest(wait=False, failure_grace=0)
     access = _access(desired, request, guard, allowed=False)
     loop = _loop(desired, plans, request, context, access, writer)

@@ -178,7 +178,7 @@ def _dumper_class() -> Any:
     """Made when it is first needed: without PyYAML there is nothing to inherit from."""
 
     class Dumper(yaml.SafeDumper):
-        def increase_indent(self, flow: bool = False, indentless: bool = False) -> Any:
+        def increase_indent(self, flow: bool = False, indentless: bool = False) -> Any:  # noqa: FBT001, FBT002 - PyYAML's own signature
             """Items of a list are indented."""
             del indentless
             return super().increase_indent(flow, indentless=False)

@@ -376,6 +376,6 @@ def _selection(labels: str | None, fields: str | None) -> dict[str, str]:
     }
 
 
-def flag(value: bool) -> str:
+def flag(value: bool) -> str:  # noqa: FBT001 - all that it is about
     """A boolean as query parameters write it."""
     return "true" if value else "false"

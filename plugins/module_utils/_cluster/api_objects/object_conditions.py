@@ -18,7 +18,7 @@ _LONGEST = 1000
 def condition(
     before: Iterable[Mapping[str, Any]],
     kind: str,
-    holds: Optional[bool],
+    holds: Optional[bool],  # noqa: FBT001 - the verdict, with its reason and message
     reason: str,
     message: str,
     *,

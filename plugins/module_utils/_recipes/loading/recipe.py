@@ -178,7 +178,7 @@ class StateProofs:
         """Those of both."""
         return (*self.validate, *self.disabled_validate)
 
-    def counting(self, enabled: bool) -> tuple[Proof, ...]:
+    def counting(self, *, enabled: bool) -> tuple[Proof, ...]:
         """The proofs that count, given whether the state is enabled."""
         return self.validate if enabled else self.disabled_validate
 

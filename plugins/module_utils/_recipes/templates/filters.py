@@ -98,7 +98,7 @@ def string(value: Any) -> str:
     return value if isinstance(value, str) else str(value)
 
 
-def indent(value: Any, width: int = 4, first: bool = False) -> Rendered:
+def indent(value: Any, width: int = 4, first: bool = False) -> Rendered:  # noqa: FBT001, FBT002 - as in Jinja2
     """Lines of text for a block scalar ("key: |"), every line but the first indented by so many
     spaces.
 

@@ -34,6 +34,18 @@ class _Wanted:
     urgent: bool
 
 
+@dataclass(frozen=True)
+class MarkSettings:
+    """How the nodes of a recipe are marked. runtime_gates: see node_marks.urgent. by_nodes: whether
+    nodes publish their labels themselves. conditions: whether a node's status is to say the same as
+    its summary label."""
+
+    recipe: str
+    runtime_gates: Collection[Set[str]] = (frozenset(),)
+    by_nodes: bool = False
+    conditions: bool = False
+
+
 class LabelWriter:
     """Holds what every node carries and should carry. With dry, nothing is sent, and changed says
     what would be."""
@@ -42,25 +54,19 @@ class LabelWriter:
         self,
         client: Client,
         plans: Sequence[StatePlan],
-        recipe: str,
+        settings: MarkSettings,
         guard: Callable[[], None],
         *,
         dry: bool,
-        runtime_gates: Collection[Set[str]] = (frozenset(),),
-        by_nodes: bool = False,
-        conditions: bool = False,
         clock: Callable[[], float] = time,
     ) -> None:
-        """runtime_gates: see node_marks.urgent. by_nodes: whether nodes publish their labels
-        themselves. conditions: whether a node's status is to say the same as its summary label."""
+        """guard: what has to hold before each write."""
         self._client = client
         self._plans = plans
-        self._recipe = recipe
+        self._settings = settings
+        self._recipe = settings.recipe
         self._guard = guard
         self._dry = dry
-        self._runtime_gates = runtime_gates
-        self._by_nodes = by_nodes
-        self._conditions = conditions
         self._clock = clock
         self._wanted: dict[str, _Wanted] = {}
         self._written: dict[str, node_marks.NodeMarks] = {}
@@ -85,9 +91,9 @@ class LabelWriter:
             if earlier is not None and earlier.holds(proof.hash, proof.kernel, proof.boot):
                 after.proofs[state] = earlier
         after = node_marks.without_the_nodes_own(
-            before, after, self._recipe, by_nodes=self._by_nodes
+            before, after, self._recipe, by_nodes=self._settings.by_nodes
         )
-        after.condition = saying(after.summary) if self._conditions else None
+        after.condition = saying(after.summary) if self._settings.conditions else None
         patch = node_marks.patch(before, after, self._recipe)
         status = status_patch(
             before.condition, after.condition, self._recipe, timestamp(self._clock())
@@ -96,7 +102,7 @@ class LabelWriter:
             self._wanted.pop(name, None)
         else:
             urgent = node_marks.urgent(
-                before, after, self._plans, self._recipe, self._runtime_gates
+                before, after, self._plans, self._recipe, self._settings.runtime_gates
             )
             self._wanted[name] = _Wanted(after, patch, status, urgent)
 

@@ -27,6 +27,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils._states.valida
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._states.validation.label_writer import (
     LabelWriter,
+    MarkSettings,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._states.validation.loop import (
     Loop,
@@ -117,7 +118,11 @@ class Bed:
                 lambda start: world.validator(start.name, start.state, start.node, "Pending"),
             ),
             writer=LabelWriter(
-                self.client, self.plans, "demo", lambda: self.held.append("label"), dry=False
+                self.client,
+                self.plans,
+                MarkSettings("demo"),
+                lambda: self.held.append("label"),
+                dry=False,
             ),
             progress=Progress(context, "demo"),
             clock=context.clock,
@@ -325,7 +330,7 @@ def test_no_label_is_written_and_no_pod_is_started_without_the_lock(fake: FakeSe
     for plan in (plan_of(OFFERS), plan_of(CHECK)):
         bed = Bed(fake, gpu_node("n1", READY), plans=[plan])
         bed.loop.access = replace(bed.loop.access, before_write=lost)
-        bed.loop.writer = LabelWriter(bed.client, bed.plans, "demo", lost, dry=False)
+        bed.loop.writer = LabelWriter(bed.client, bed.plans, MarkSettings("demo"), lost, dry=False)
         with pytest.raises(LockHeld):
             bed.run()
         assert bed.cluster.writes == []

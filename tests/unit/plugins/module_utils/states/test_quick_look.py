@@ -28,6 +28,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils._states.valida
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._states.validation.label_writer import (
     LabelWriter,
+    MarkSettings,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._states.validation.loop import (
     Loop,
@@ -86,7 +87,9 @@ def loop_of(plans: Sequence[StatePlan], held: list[str]) -> Loop:
             withdraw=lambda _node: False,
         ),
         answers=cast(Answers, Started()),
-        writer=LabelWriter(client, plans, "demo", lambda: held.append("label"), dry=True),
+        writer=LabelWriter(
+            client, plans, MarkSettings("demo"), lambda: held.append("label"), dry=True
+        ),
         progress=Progress(context, "demo"),
         clock=context.clock,
     )

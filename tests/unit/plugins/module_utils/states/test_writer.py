@@ -28,6 +28,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils._states.on_nod
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._states.validation.label_writer import (
     LabelWriter,
+    MarkSettings,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._states.validation.node_marks import (
     NodeMarks,
@@ -46,7 +47,11 @@ def writer(by_nodes: bool = False) -> LabelWriter:
     """A writer that sends nothing."""
     plans = [world.plan("driver"), world.plan("monitoring", gated=False, unlocks=False)]
     return LabelWriter(
-        cast(Client, SimpleNamespace()), plans, "demo", lambda: None, dry=True, by_nodes=by_nodes
+        cast(Client, SimpleNamespace()),
+        plans,
+        MarkSettings("demo", by_nodes=by_nodes),
+        lambda: None,
+        dry=True,
     )
 
 
@@ -157,7 +162,11 @@ def test_what_another_took_off_at_the_same_time_is_seen_missing() -> None:
     """As NFD does with the labels of an agent that has just ended, while a run writes its own."""
     cluster = Patched({})
     test = LabelWriter(
-        cast(Client, cluster), [world.plan("driver")], "demo", lambda: None, dry=False
+        cast(Client, cluster),
+        [world.plan("driver")],
+        MarkSettings("demo"),
+        lambda: None,
+        dry=False,
     )
     before = NodeMarks({"hook": "ready"}, None)
     test.want("n1", before, NodeMarks({"hook": "ready", "driver": "ready"}, None))
