@@ -32,6 +32,8 @@ from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_c
     connect,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_client.connection_request import (
+    ClusterLogin,
+    ClusterTransport,
     ConnectionRequest,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_client.watch import (
@@ -501,12 +503,18 @@ def test_the_lock_between_two_runs(client: Client, cluster: Cluster) -> None:
 
 def test_wrong_credentials_are_said(cluster: Cluster) -> None:
     client = connect(
-        ConnectionRequest(host=cluster.server, api_key="nonsense", validate_certs=False)
+        ConnectionRequest(
+            host=cluster.server,
+            login=ClusterLogin(api_key="nonsense"),
+            transport=ClusterTransport(validate_certs=False),
+        )
     )
     with pytest.raises(Unauthorized, match="renew option api_key"):
         client.list(builtin("v1", "Pod"))  # type: ignore[arg-type]
     with pytest.raises(Unreachable, match="certificate cannot be verified"):
-        connect(ConnectionRequest(host=cluster.server, api_key="nonsense")).version()
+        connect(
+            ConnectionRequest(host=cluster.server, login=ClusterLogin(api_key="nonsense"))
+        ).version()
 
 
 def test_a_hub_and_a_plan_through_an_outage(

@@ -17,7 +17,6 @@ import os
 import re
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import asdict
 from functools import partial
 from multiprocessing import util as process_util
 from pathlib import Path
@@ -41,10 +40,7 @@ except ImportError:
     kubernetes = None
 
 try:
-    from ansible_collections.kubernetes.core.plugins.module_utils.args_common import (
-        AUTH_ARG_MAP,
-        AUTH_ARG_SPEC,
-    )
+    from ansible_collections.kubernetes.core.plugins.module_utils.args_common import AUTH_ARG_MAP
     from ansible_collections.kubernetes.core.plugins.module_utils.k8s import client as core
 except ImportError:
     core = None
@@ -137,11 +133,7 @@ def open_connection(request: ConnectionRequest) -> Connection:
         raise InvalidInput(
             "Cannot connect to a cluster", why=f"{missing} is missing", todo="install it"
         )
-    given = {
-        name: value
-        for name, value in asdict(request).items()
-        if name in AUTH_ARG_SPEC and value is not None
-    }
+    given = request.options
     # Job runners tend to export variables that are empty; the client would take those for values.
     auth = {name: value for name, value in core._create_auth_spec(**given).items() if value != ""}
     _drop_ambient(auth, given)

@@ -7,7 +7,7 @@ that the cluster has to have."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Optional, Union
 
 from ..._json import Obj
@@ -24,6 +24,31 @@ class ProxyHeaders:
 
 
 @dataclass(frozen=True)
+class ClusterLogin(ParameterGroup):
+    """As whom a task speaks."""
+
+    api_key: Optional[str] = field(default=None, repr=False)
+    username: Optional[str] = None
+    password: Optional[str] = field(default=None, repr=False)
+    client_cert: Optional[str] = None
+    client_key: Optional[str] = None
+    impersonate_user: Optional[str] = None
+    impersonate_groups: Optional[Sequence[str]] = None
+
+
+@dataclass(frozen=True)
+class ClusterTransport(ParameterGroup):
+    """The way to the API server: whom it trusts, what it goes through, whether it is kept."""
+
+    ca_cert: Optional[str] = None
+    validate_certs: Optional[bool] = None
+    proxy: Optional[str] = None
+    no_proxy: Optional[str] = None
+    proxy_headers: Optional[ProxyHeaders] = None
+    persist_config: Optional[bool] = None
+
+
+@dataclass(frozen=True)
 class ConnectionRequest(ParameterGroup):
     """kubeconfig: a path, or what such a file holds. All that is None is left to the variables
     K8S_AUTH_* and to the kubernetes client."""
@@ -31,17 +56,17 @@ class ConnectionRequest(ParameterGroup):
     kubeconfig: Union[str, Obj, None] = field(default=None, repr=False)
     context: Optional[str] = None
     host: Optional[str] = None
-    api_key: Optional[str] = field(default=None, repr=False)
-    username: Optional[str] = None
-    password: Optional[str] = field(default=None, repr=False)
-    ca_cert: Optional[str] = None
-    client_cert: Optional[str] = None
-    client_key: Optional[str] = None
-    validate_certs: Optional[bool] = None
-    impersonate_user: Optional[str] = None
-    impersonate_groups: Optional[Sequence[str]] = None
-    proxy: Optional[str] = None
-    no_proxy: Optional[str] = None
-    proxy_headers: Optional[ProxyHeaders] = None
-    persist_config: Optional[bool] = None
+    login: ClusterLogin = ClusterLogin()
+    transport: ClusterTransport = ClusterTransport()
     cluster_uid: Optional[str] = None
+
+    @property
+    def options(self) -> Obj:
+        """Those of kubernetes.core that are given, by their names."""
+        parts = (asdict(part) for part in (self, self.login, self.transport))
+        return {
+            name: value
+            for part in parts
+            for name, value in part.items()
+            if value is not None and name not in ("login", "transport", "cluster_uid")
+        }

@@ -29,10 +29,18 @@ from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_c
 from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_client.transport import (
     ApiTransport,
 )
+from ansible_collections.hardware.enablement.plugins.module_utils._schema.requests import (
+    make_request,
+)
 
 pytest.importorskip("kubernetes")
 
 CUT = "cut the connection"
+
+
+def connection_request(**options: Any) -> ConnectionRequest:
+    """The request that a module's options make."""
+    return make_request(ConnectionRequest, options)
 
 
 @dataclass
@@ -76,7 +84,7 @@ class FakeServer:
         self.answer = lambda _asked: left.pop(0) if len(left) > 1 else left[0]
 
     def client(self, **params: Any) -> Client:
-        connection = open_connection(ConnectionRequest(host=self.url, api_key="secret", **params))
+        connection = open_connection(connection_request(host=self.url, api_key="secret", **params))
         return Client(
             ApiTransport(connection, sleep=self.clock.sleep, ticks=lambda: self.clock.now)
         )

@@ -33,9 +33,6 @@ from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_c
     Client,
     connect,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_client.connection_request import (
-    ConnectionRequest,
-)
 from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_client.transport import (
     PATIENCE_S,
 )
@@ -47,6 +44,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils._cluster.autho
     missing,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._errors import InvalidInput
+from tests.unit.plugins.module_utils.cluster.conftest import connection_request
 
 POD = builtin("v1", "Pod")
 CONFIG_MAP = builtin("v1", "ConfigMap")
@@ -384,7 +382,7 @@ def test_nobody_listens() -> None:
     with socket.socket() as sock:
         sock.bind(("127.0.0.1", 0))
         port = sock.getsockname()[1]
-    client = connect(ConnectionRequest(host=f"http://127.0.0.1:{port}", api_key="x"))
+    client = connect(connection_request(host=f"http://127.0.0.1:{port}", api_key="x"))
     started = time.monotonic()
     with pytest.raises(Unreachable) as caught:
         client.version()

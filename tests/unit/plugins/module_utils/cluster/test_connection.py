@@ -43,6 +43,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils._http import p
 from ansible_collections.hardware.enablement.plugins.module_utils._schema.requests import (
     make_request,
 )
+from tests.unit.plugins.module_utils.cluster.conftest import connection_request
 
 Write = Callable[..., str]
 
@@ -84,7 +85,7 @@ def test_a_kubeconfig_as_data(fake: Any, kubeconfig: Write) -> None:
 
 
 def test_an_option_beats_the_kubeconfig(fake: Any, kubeconfig: Write) -> None:
-    connect(ConnectionRequest(kubeconfig=kubeconfig({"token": "t"}), api_key="mine")).version()
+    connect(connection_request(kubeconfig=kubeconfig({"token": "t"}), api_key="mine")).version()
     assert fake.asked[0].headers["Authorization"] == "Bearer mine"
 
 
@@ -185,7 +186,7 @@ def test_the_cluster_that_a_task_names_wins_over_all_that_are_around(
     for way in ways:
         around(way)
     for name, meant in MEANT.items():
-        client = connect(ConnectionRequest(**meant(fake.url, path, ca)))
+        client = connect(connection_request(**meant(fake.url, path, ca)))
         client.version()
         assert (client.host, other.asked) == (fake.url, []), name
         assert fake.asked[-1].headers["Authorization"] in ("Bearer mine", "Basic bWU6bWluZQ=="), (
@@ -229,14 +230,14 @@ def test_a_host_alone_takes_the_environments_token(
 def test_the_cluster_that_is_meant_and_another_one(fake: Any) -> None:
     where = {"host": fake.url, "api_key": "mine"}
     fake.script((200, {}, {"kind": "Namespace", "metadata": {"name": "kube-system", "uid": "1-2"}}))
-    connect(ConnectionRequest(cluster_uid="1-2", **where))
+    connect(connection_request(cluster_uid="1-2", **where))
     assert fake.asked[0].path == "/api/v1/namespaces/kube-system"
     fake.script((200, {}, {"kind": "Namespace", "metadata": {"name": "kube-system", "uid": "3-4"}}))
     with pytest.raises(
         EnablementError,
         match=r"not the cluster that was meant \(cluster http.*UID 3-4\).* is 1-2; correct",
     ):
-        connect(ConnectionRequest(cluster_uid="1-2", **where))
+        connect(connection_request(cluster_uid="1-2", **where))
 
 
 def test_a_cluster_that_does_not_say_which_it_is(fake: Any) -> None:
@@ -244,11 +245,11 @@ def test_a_cluster_that_does_not_say_which_it_is(fake: Any) -> None:
     with pytest.raises(
         EnablementError, match=r"cannot be told from others .*UID unknown.*allow this user to get"
     ):
-        connect(ConnectionRequest(host=fake.url, api_key="mine", cluster_uid="1-2"))
+        connect(connection_request(host=fake.url, api_key="mine", cluster_uid="1-2"))
 
 
 def test_user_and_password(fake: Any) -> None:
-    connect(ConnectionRequest(host=fake.url + "/", username="alice", password="secret")).version()
+    connect(connection_request(host=fake.url + "/", username="alice", password="secret")).version()
     assert fake.asked[0].headers["Authorization"] == "Basic YWxpY2U6c2VjcmV0"
     assert fake.asked[0].path == "/version"
 
@@ -330,7 +331,7 @@ def test_nothing_is_left_of_the_connection_before(fake: Any, kubeconfig: Write) 
             kubeconfig=kubeconfig({"token": "t", "username": "alice", "password": "p"})
         )
     )
-    client = connect(ConnectionRequest(host=fake.url, api_key="mine", validate_certs=True))
+    client = connect(connection_request(host=fake.url, api_key="mine", validate_certs=True))
     client.version()
     assert fake.asked[0].headers["Authorization"] == "Bearer mine"
     assert client.transport._connection._configuration.verify_ssl is True
@@ -361,7 +362,7 @@ def test_decoded_keys_do_not_outlive_a_forked_worker(kubeconfig: Write, tmp_path
 
 def sentence(params: dict[str, Any]) -> str:
     with pytest.raises(InvalidInput) as caught:
-        connect(ConnectionRequest(**params))
+        connect(connection_request(**params))
     text = str(caught.value)
     assert "\n" not in text
     assert text.startswith("Cannot connect to a cluster")
@@ -470,14 +471,14 @@ def test_a_certificate_is_verified_unless_the_user_says_otherwise(
     tls_server: tuple[str, Path],
 ) -> None:
     url, ca = tls_server
-    assert connect(ConnectionRequest(host=url, api_key="x", ca_cert=str(ca))).version() == {
+    assert connect(connection_request(host=url, api_key="x", ca_cert=str(ca))).version() == {
         "major": "1"
     }
-    assert connect(ConnectionRequest(host=url, api_key="x", validate_certs=False)).version() == {
+    assert connect(connection_request(host=url, api_key="x", validate_certs=False)).version() == {
         "major": "1"
     }
     with pytest.raises(Unreachable) as caught:
-        connect(ConnectionRequest(host=url, api_key="x")).version()
+        connect(connection_request(host=url, api_key="x")).version()
     text = str(caught.value)
     assert "the API server's certificate cannot be verified: self-signed certificate" in text
     assert "ca_cert" in text
@@ -487,7 +488,7 @@ def test_a_certificate_is_verified_unless_the_user_says_otherwise(
 def unreachable(**params: Any) -> str:
     """The sentence of a request that has no answer."""
     with pytest.raises(Unreachable) as caught:
-        connect(ConnectionRequest(**params)).version()
+        connect(connection_request(**params)).version()
     return str(caught.value)
 
 
@@ -600,11 +601,11 @@ def test_credentials_that_are_refused_are_named_by_where_they_come_from(
         monkeypatch.setenv("K8S_AUTH_KUBECONFIG", path)
     target = {} if where == "K8S_AUTH_API_KEY" else {"kubeconfig": path}
     with pytest.raises(Unauthorized) as caught:
-        connect(ConnectionRequest(**target, **given)).version()
+        connect(connection_request(**target, **given)).version()
     assert str(caught.value).endswith(f"; renew {named.get(where, f'variable {where}')}.")
 
 
 def test_plain_text_is_never_tried_instead_of_tls(fake: Any) -> None:
     with pytest.raises(Unreachable, match="speaks no TLS; correct option host"):
-        connect(ConnectionRequest(host=fake.url.replace("http:", "https:"), api_key="x")).version()
+        connect(connection_request(host=fake.url.replace("http:", "https:"), api_key="x")).version()
     assert fake.asked == []

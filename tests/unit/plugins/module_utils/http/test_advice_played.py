@@ -23,6 +23,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_c
     connect,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_client.connection_request import (
+    ClusterLogin,
     ConnectionRequest,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._http import http_pool
@@ -132,7 +133,9 @@ def test_a_client_certificate_that_is_wanted_is_shown(tmp_path: Path) -> None:
         pair = servers.client_certificate()
         (tmp_path / "client.pem").write_text(pair.key + pair.certificate)
         both = str(tmp_path / "client.pem")
-        asked = ConnectionRequest(kubeconfig=path, client_cert=both, client_key=both)
+        asked = ConnectionRequest(
+            kubeconfig=path, login=ClusterLogin(client_cert=both, client_key=both)
+        )
         assert connect(asked).version()["major"] == "1"
 
 
