@@ -85,7 +85,7 @@ class ImageAccess:
         if source == "imagestream":
             return streams
         if source == "node":
-            nodes = {group.arch: group.nodes[0] for group in groups if group.nodes}
+            nodes = {group.system.arch: group.nodes[0] for group in groups if group.nodes}
             # Where the operands may run, whoever else is kept away.
             recipe, taints = self._prepared.recipe, self._prepared.taints
             tolerations = (

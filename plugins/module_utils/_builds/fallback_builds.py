@@ -28,12 +28,14 @@ def pulled_or_built(
     registry cannot be asked, what is known stays; else the nodes could not pull from it either.
     """
     missing = content_hash(list(images))
-    built = Resolution(group.id, group.kernel, source=Source.BY_RECIPE, inputs=missing)
+    built = Resolution(group.id, group.system.kernel, source=Source.BY_RECIPE, inputs=missing)
     if known.get("inputs") == missing and not known.get("image"):
         return built
     found = built
     for image in images:
-        wanted = WantedImage(group.id, group.kernel, group.arch, [ForeignImage(image)])
+        wanted = WantedImage(
+            group.id, group.system.kernel, group.system.arch, [ForeignImage(image)]
+        )
         search = Search(wanted, find)
         try:
             found = search.result()
@@ -41,7 +43,7 @@ def pulled_or_built(
             raise
         except EnablementError as error:
             if known.get("image"):
-                return unasked(group.id, group.kernel, str(error), known)
+                return unasked(group.id, group.system.kernel, str(error), known)
             return replace(built, tried=(str(error).rstrip("."),))
         if not found.image:
             return replace(built, tried=found.tried)

@@ -43,7 +43,7 @@ class StateSearch:
         except InvalidInput:
             raise
         except EnablementError as error:
-            self.found[group.id] = unasked(group.id, group.kernel, str(error), entry)
+            self.found[group.id] = unasked(group.id, group.system.kernel, str(error), entry)
 
     def entry(self, group: str) -> Known:
         """What the record has of a group, empty for nothing."""

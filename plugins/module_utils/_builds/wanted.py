@@ -49,8 +49,8 @@ class BuildInputs:
         templates = self.recipe.source.templates
         wanted = WantedImage(
             group.id,
-            group.kernel,
-            group.arch,
+            group.system.kernel,
+            group.system.arch,
             [
                 ForeignImage(image, self._labels(image, group, templates))
                 for image in named_images(self.recipe, self.state, self.facts, group, templates)
@@ -72,8 +72,8 @@ class BuildInputs:
             why = f"it cannot be built, since its base image {build.base} does not exist"
             return replace(wanted, no_build=why)
         inputs = Inputs(
-            kernel=group.kernel,
-            arch=group.arch,
+            kernel=group.system.kernel,
+            arch=group.system.arch,
             containerfile=build.containerfile,
             base=base.reference if base else "",
             base_digest=base.digest if base else "",

@@ -112,18 +112,18 @@ def _upgrades(facts: RenderFacts, version: str) -> dict[str, Any]:
     """kernel -> what is known of the release it belongs to, in the spellings of both generations."""
     found = {}
     for group in sorted(facts.groups, key=lambda each: each.id):
-        if "kernel" not in group.per or not group.kernel:
+        if "kernel" not in group.per or not group.system.kernel:
             continue
-        decimal = system_version(group.os_id, group.os_version, group.os_build)
-        own = _of_kernel(group.kernel, group.os_id, decimal)
-        found[group.kernel] = {
+        decimal = system_version(group.system.os_id, group.system.os_version, group.system.os_build)
+        own = _of_kernel(group.system.kernel, group.system.os_id, decimal)
+        found[group.system.kernel] = {
             "clusterVersion": version,
             **dict.fromkeys(("OSVersion", "oSVersion"), decimal),
             **dict.fromkeys(("OSMajor", "oSMajor"), own["operatingSystemMajor"]),
             **dict.fromkeys(("OSMajorMinor", "oSMajorMinor"), own["operatingSystemMajorMinor"]),
             "driverToolkit": {
-                "imageURL": facts.driver_toolkits.get(group.os_build, ""),
-                "kernelFullVersion": group.kernel,
+                "imageURL": facts.driver_toolkits.get(group.system.os_build, ""),
+                "kernelFullVersion": group.system.kernel,
                 **dict.fromkeys(("RTKernelFullVersion", "rTKernelFullVersion"), ""),
                 **dict.fromkeys(("OSVersion", "oSVersion"), decimal),
             },

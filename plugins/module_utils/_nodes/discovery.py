@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from fnmatch import fnmatchcase
 from typing import Any
 
@@ -15,7 +15,7 @@ from .._errors import InvalidInput
 from .._json import part
 from .facts import NodeFacts, quantity
 from .grouping import Grouping
-from .groups import NodeGroup
+from .groups import GroupSystem, NodeGroup
 from .pools import NodePool, check_membership, terms_from_list
 from .selectors import LabelSet, matches
 from .system import FEATURES
@@ -230,27 +230,14 @@ def _nfd(
     return {"present": present, "source": source, "newest": newest, "message": message}
 
 
-_TEXTS = (
-    "id",
-    "kernel",
-    "kernel_label",
-    "os_id",
-    "os_version",
-    "os_build",
-    "arch",
-    "runtime",
-    "runtime_major",
-    "runtime_version",
-    "allocation",
-    "pool",
-)
-
-
 def _group_to_dict(group: NodeGroup) -> dict[str, Any]:
     return {
-        **{name: getattr(group, name) for name in _TEXTS},
+        "id": group.id,
+        **asdict(group.system),
+        "runtime_major": group.system.runtime_major,
+        "allocation": group.allocation,
+        "pool": group.pool,
         "preinstalled_driver": group.preinstalled,
-        "signed_only": group.signed_only,
         "per": list(group.per),
         "nodes": list(group.nodes),
         "coming": list(group.coming),
@@ -263,10 +250,15 @@ def _group_to_dict(group: NodeGroup) -> dict[str, Any]:
 
 def _group_from_dict(given: Mapping[str, Any]) -> NodeGroup:
     return NodeGroup(
-        **{name: str(given[name]) for name in _TEXTS},
-        preinstalled=bool(given["preinstalled_driver"]),
-        signed_only=bool(given["signed_only"]),
+        id=str(given["id"]),
         per=tuple(str(facet) for facet in given["per"]),
+        system=replace(
+            GroupSystem(**{each.name: str(given[each.name]) for each in fields(GroupSystem)}),
+            signed_only=bool(given["signed_only"]),
+        ),
+        preinstalled=bool(given["preinstalled_driver"]),
+        allocation=str(given["allocation"]),
+        pool=str(given["pool"]),
         nodes=tuple(str(node) for node in given["nodes"]),
         coming=tuple(str(node) for node in given["coming"]),
         by_name={str(facet): tuple(map(str, names)) for facet, names in given["by_name"].items()},

@@ -16,7 +16,7 @@ from .device_allocation import AllocationChange, DeviceAllocation
 from .expected_kernels import ExpectedKernel, groups_to_come
 from .expressions import EVERYWHERE, Expression, Terms, both, of_label_sets, outside
 from .facts import ARCH, KERNEL, NodeFacts
-from .groups import FACETS, NodeGroup, Term, make_group_id, make_id, normal
+from .groups import FACETS, GroupSystem, NodeGroup, Term, make_group_id, make_id, normal
 from .pools import NodePool
 from .selectors import LabelSet, matches
 from .system import FEATURES, OS_ID, OS_VERSION, label_form
@@ -60,16 +60,17 @@ class Grouping:
         group = NodeGroup(
             id="",
             per=EVERY_FACT,
-            kernel=system.kernel,
-            kernel_label=system.kernel_as_label,
-            signed_only=any(each.system.signed_only for each in nodes),
-            os_id=system.os_id,
-            os_version=system.os_version,
-            os_build=max((each.system.os_build for each in nodes), key=_numbers),
-            arch=system.arch,
-            runtime=system.runtime,
-            runtime_major=system.runtime_major,
-            runtime_version=_lowest(each.system.runtime_version for each in nodes),
+            system=GroupSystem(
+                kernel=system.kernel,
+                kernel_label=system.kernel_as_label,
+                signed_only=any(each.system.signed_only for each in nodes),
+                os_id=system.os_id,
+                os_version=system.os_version,
+                os_build=max((each.system.os_build for each in nodes), key=_numbers),
+                arch=system.arch,
+                runtime=system.runtime,
+                runtime_version=_lowest(each.system.runtime_version for each in nodes),
+            ),
             preinstalled=matches(node.labels, self.preinstalled),
             allocation=self._allocation_of(node),
             pool=self._pool_of(node),
@@ -182,17 +183,15 @@ class Grouping:
 
     def coarse(self, groups: Iterable[NodeGroup], per: Sequence[str]) -> tuple[NodeGroup, ...]:
         """The groups by fewer facets that these groups make together, sorted by id."""
-        parts = (
+        return self._merged(
             replace(
                 group.narrowed(per),
                 nodes=group.nodes,
                 coming=group.coming,
                 by_name=group.by_name,
-                os_build=group.os_build,
             )
             for group in groups
         )
-        return self._merged(parts)
 
     def _merged(self, parts: Iterable[NodeGroup]) -> tuple[NodeGroup, ...]:
         members: dict[str, list[NodeGroup]] = defaultdict(list)
@@ -202,19 +201,20 @@ class Grouping:
 
     def _together(self, parts: Sequence[NodeGroup]) -> NodeGroup:
         first = parts[0]
-        system = "kernel" in first.per or "os" in first.per
         nodes = {name for part in parts for name in part.nodes}
         coming = {name for part in parts for name in part.coming}
+        system = replace(
+            first.system,
+            signed_only=any(part.system.signed_only for part in parts),
+            os_build=max((part.system.os_build for part in parts), key=_numbers),
+            runtime_version=_lowest(part.system.runtime_version for part in parts),
+        )
         group = replace(
             first,
+            system=system,
             nodes=tuple(sorted(nodes)),
             coming=tuple(sorted(coming - nodes)),
             by_name=_all_lacking(parts),
-            signed_only=any(part.signed_only for part in parts),
-            os_build=max((part.os_build for part in parts), key=_numbers) if system else "",
-            runtime_version=(
-                _lowest(part.runtime_version for part in parts) if "runtime" in first.per else ""
-            ),
         )
         return replace(group, terms=self._terms(group), held=self._held(group))
 
@@ -254,10 +254,11 @@ class Grouping:
             if not name.startswith(FEATURES)
         }
         if "os" in group.per:
-            wanted[self.published["os"]] = os_value(group.os_id, group.os_version)
+            wanted[self.published["os"]] = os_value(group.system.os_id, group.system.os_version)
         if "kernel" in group.per:
+            system = group.system
             wanted[self.published["kernel"]] = make_id(
-                group.kernel, group.os_id, group.os_version, group.arch
+                system.kernel, system.os_id, system.os_version, system.arch
             )
             return tuple(self._by_labels(group, wanted))
         ours = {"key": self.published["kernel"], "operator": "Exists"}
@@ -279,16 +280,21 @@ class Grouping:
 
     def _labels(self, group: NodeGroup) -> dict[str, str]:
         wanted: dict[str, str] = {}
+        system = group.system
         if "kernel" in group.per:
-            wanted |= {KERNEL: group.kernel_label, OS_ID: label_form(group.os_id), ARCH: group.arch}
+            wanted |= {
+                KERNEL: system.kernel_label,
+                OS_ID: label_form(system.os_id),
+                ARCH: system.arch,
+            }
         if "os" in group.per:
-            wanted[OS_ID] = label_form(group.os_id)
-        if OS_ID in wanted and group.os_version:
-            wanted[OS_VERSION] = label_form(group.os_version)
+            wanted[OS_ID] = label_form(system.os_id)
+        if OS_ID in wanted and system.os_version:
+            wanted[OS_VERSION] = label_form(system.os_version)
         if "arch" in group.per:
-            wanted[ARCH] = group.arch
+            wanted[ARCH] = system.arch
         if "runtime" in group.per:
-            wanted[self.published["runtime"]] = runtime_value(group.runtime, group.runtime_major)
+            wanted[self.published["runtime"]] = runtime_value(system.runtime, system.runtime_major)
         return wanted
 
     def _by_driver(self, group: NodeGroup) -> Terms:

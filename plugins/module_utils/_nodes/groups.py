@@ -20,15 +20,15 @@ Term = Mapping[str, Any]
 
 # What nodes may be told apart by, in the order in which it is written.
 FACETS = ("kernel", "os", "arch", "runtime", "driver", "allocation", "pool")
-# What a group says of its nodes where a facet counts.
+# What a group says of its nodes' software where a facet counts.
 _FACTS = {
     "kernel": ("kernel", "kernel_label", "signed_only", "os_id", "os_version", "os_build", "arch"),
     "os": ("os_id", "os_version", "os_build"),
     "arch": ("arch",),
     "runtime": ("runtime", "runtime_major", "runtime_version"),
-    "driver": ("preinstalled",),
-    "allocation": ("allocation",),
-    "pool": ("pool",),
+    "driver": (),
+    "allocation": (),
+    "pool": (),
 }
 # What such a fact looks like: kubelets and labels tell it, and it becomes part of names, images and
 # build arguments.
@@ -60,7 +60,7 @@ def normal(per: Sequence[str]) -> tuple[str, ...]:
 
 
 def odd_fact(facts: Any, per: Iterable[str] = FACETS) -> str:
-    """Which fact of a node, or of a group, that counts for these facets cannot be true, in half a
+    """Which fact of a node's, or of a group's, system that counts for these facets cannot be true, in half a
     sentence; "" for none."""
     for name in dict.fromkeys(name for facet in per for name in _FACTS[facet] if name in FORMS):
         value = str(getattr(facts, name))
@@ -71,14 +71,33 @@ def odd_fact(facts: Any, per: Iterable[str] = FACETS) -> str:
 
 
 @dataclass(frozen=True)
+class GroupSystem:
+    """What software the nodes of a group run. kernel_label: the kernel as NFD writes it into a label.
+    signed_only: whether one of the nodes says that it takes signed kernel modules only. os_build: of
+    RHCOS, the newest among the nodes (one kernel may be part of several builds). runtime: the container
+    runtime. runtime_version: its whole version, the lowest among the nodes, which is what they all can."""
+
+    kernel: str = ""
+    kernel_label: str = ""
+    os_id: str = ""
+    os_version: str = ""
+    os_build: str = ""
+    arch: str = ""
+    runtime: str = ""
+    runtime_version: str = ""
+    signed_only: bool = False
+
+    @property
+    def runtime_major(self) -> str:
+        """The first number of the container runtime's version."""
+        return self.runtime_version.partition(".")[0]
+
+
+@dataclass(frozen=True)
 class NodeGroup:
     """One group. id: a DNS label of at most 32 characters, stable for the facts.
 
-    per: the facets that count; facts of others are empty. kernel_label: the kernel as NFD writes it
-    into a label. signed_only: whether one of the nodes says that it takes signed kernel modules
-    only. os_build: of RHCOS, the newest among the nodes (one kernel may be part of several
-    builds). runtime and runtime_major: the container runtime. runtime_version: its whole
-    version, the lowest among the nodes, which is what they all can. preinstalled: whether the nodes bring
+    per: the facets that count; facts of others are empty. preinstalled: whether the nodes bring
     their driver. allocation: by which way their devices are served, "" for the usual one. pool: "" for
     none. nodes: names, sorted. coming: those that an exchange would bring into it. by_name: facet ->
     names of the nodes that lack labels which would select them by it. terms: nodeSelectorTerms, any of
@@ -88,16 +107,7 @@ class NodeGroup:
 
     id: str
     per: tuple[str, ...]
-    kernel: str = ""
-    kernel_label: str = ""
-    signed_only: bool = False
-    os_id: str = ""
-    os_version: str = ""
-    os_build: str = ""
-    arch: str = ""
-    runtime: str = ""
-    runtime_major: str = ""
-    runtime_version: str = ""
+    system: GroupSystem = GroupSystem()
     preinstalled: bool = False
     allocation: str = ""
     pool: str = ""
@@ -111,11 +121,12 @@ class NodeGroup:
     def title(self) -> str:
         """The group as a person names it: "6.8.0-60-generic, pool a100, containerd 2, driver
         preinstalled"."""
+        system = self.system
         parts = {
-            "kernel": self.kernel,
-            "os": f"{self.os_id} {self.os_version}".strip(),
-            "arch": self.arch,
-            "runtime": f"{self.runtime} {self.runtime_major}".strip(),
+            "kernel": system.kernel,
+            "os": f"{system.os_id} {system.os_version}".strip(),
+            "arch": system.arch,
+            "runtime": f"{system.runtime} {system.runtime_major}".strip(),
             "driver": "driver preinstalled" if self.preinstalled else "",
             "allocation": f"served by {self.allocation}" if self.allocation else "",
             "pool": f"pool {self.pool}" if self.pool else "",
@@ -134,8 +145,16 @@ class NodeGroup:
         wanted = normal(per)
         if missing := set(wanted) - {*self.per, *(("os", "arch") if "kernel" in self.per else ())}:
             raise ValueError(f"group {self.id} is not told apart by {', '.join(sorted(missing))}")
-        facts = {name: getattr(self, name) for facet in wanted for name in _FACTS[facet]}
-        found = NodeGroup("", wanted, **facts)
+        counted = {name for facet in wanted for name in _FACTS[facet]}
+        facts = {name: value for name, value in vars(self.system).items() if name in counted}
+        found = NodeGroup(
+            "",
+            wanted,
+            GroupSystem(**facts),
+            preinstalled=self.preinstalled and "driver" in wanted,
+            allocation=self.allocation if "allocation" in wanted else "",
+            pool=self.pool if "pool" in wanted else "",
+        )
         return replace(found, id=make_group_id(found))
 
 
@@ -149,27 +168,28 @@ def make_group_id(group: NodeGroup) -> str:
     """The id for the facts that count. What is as usual (no pool, no preinstalled driver) is no
     part of it."""
     per = group.per
+    system = group.system
     names = [group.pool, "preinstalled" if group.preinstalled else "", group.allocation]
     if "runtime" in per:
-        names.append(f"{group.runtime or 'unknown'}-{group.runtime_major}")
+        names.append(f"{system.runtime or 'unknown'}-{system.runtime_major}")
     if "kernel" in per and not any(names):
-        return make_id(group.kernel, group.os_id, group.os_version, group.arch)
+        return make_id(system.kernel, system.os_id, system.os_version, system.arch)
     if "kernel" in per:
-        names.append(group.kernel)
+        names.append(system.kernel)
     elif "os" in per:
-        names.append(f"{group.os_id}-{group.os_version}")
+        names.append(f"{system.os_id}-{system.os_version}")
     if "arch" in per:
-        names.append(group.arch)
+        names.append(system.arch)
     readable = "-".join(name for name in names if name)
     if not readable:
         return DEFAULT
     facts = (
-        group.kernel,
-        group.os_id,
-        group.os_version,
-        group.arch,
-        group.runtime,
-        group.runtime_major,
+        system.kernel,
+        system.os_id,
+        system.os_version,
+        system.arch,
+        system.runtime,
+        system.runtime_major,
     )
     special = (str(group.preinstalled), group.pool, *filter(None, [group.allocation]))
     return _id(readable, "|".join((*facts, *special)), _LONGEST - 7)

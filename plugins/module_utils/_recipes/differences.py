@@ -86,7 +86,7 @@ def first_difference(one: Any, other: Any) -> tuple[str, ...]:
 def not_alike(manifest: Obj, one: NodeGroup, other: NodeGroup, where: str) -> InvalidInput:
     """The error for an object of one name that comes out differently for two groups of nodes."""
     return InvalidInput(
-        f"{title(manifest)} is not the same for {one.kernel or one.id} and {other.kernel or other.id}",
+        f"{title(manifest)} is not the same for {one.system.kernel or one.id} and {other.system.kernel or other.id}",
         where=where,
         why="there can be only one object of that name",
         todo='annotate it with specialresource.openshift.io/kernel-affine: "true", or set the option'

@@ -5,21 +5,22 @@
 
 from __future__ import annotations
 
-from .._nodes.groups import FACETS, NodeGroup
+from .._nodes.groups import FACETS, GroupSystem, NodeGroup
 
 
 def _sample(group_id: str, kernel: str, os_id: str, os_version: str) -> NodeGroup:
     return NodeGroup(
         group_id,
         FACETS,
-        kernel=kernel,
-        kernel_label=kernel,
-        os_id=os_id,
-        os_version=os_version,
-        arch="amd64",
-        runtime="containerd",
-        runtime_major="2",
-        runtime_version="2.2.1",
+        GroupSystem(
+            kernel=kernel,
+            kernel_label=kernel,
+            os_id=os_id,
+            os_version=os_version,
+            arch="amd64",
+            runtime="containerd",
+            runtime_version="2.2.1",
+        ),
     )
 
 

@@ -119,18 +119,22 @@ def group_variables(group: NodeGroup, facts: RenderFacts) -> dict[str, Any]:
         variables["kernel"] = _kernel(group)
     if per & {"kernel", "os"}:
         variables["os"] = _system(group)
-        image = facts.driver_toolkits.get(group.os_build, "") if group.os_build else ""
+        image = (
+            facts.driver_toolkits.get(group.system.os_build, "") if group.system.os_build else ""
+        )
         _checked_fact("driver_toolkit.image", image, _NO_IMAGE, group)
         variables["driver_toolkit"] = Facts("driver_toolkit", {"image": image})
     if per & {"kernel", "arch"}:
-        variables["arch"] = _checked_fact("arch", group.arch, FORMS["arch"], group)
+        variables["arch"] = _checked_fact("arch", group.system.arch, FORMS["arch"], group)
     if "runtime" in per:
-        name = _checked_fact("runtime.name", group.runtime, FORMS["runtime"], group)
+        name = _checked_fact("runtime.name", group.system.runtime, FORMS["runtime"], group)
         major = int(
-            _checked_fact("runtime.major", group.runtime_major, FORMS["runtime_major"], group)
+            _checked_fact(
+                "runtime.major", group.system.runtime_major, FORMS["runtime_major"], group
+            )
         )
         version = _checked_fact(
-            "runtime.version", group.runtime_version, FORMS["runtime_version"], group
+            "runtime.version", group.system.runtime_version, FORMS["runtime_version"], group
         )
         variables["runtime"] = Facts(
             "runtime", {"name": name, "major": major, "version": _numbers(version, major)}
@@ -156,27 +160,32 @@ def group_names(group: NodeGroup) -> dict[str, Any]:
 
 
 def _kernel(group: NodeGroup) -> Facts:
-    _checked_fact("kernel", group.kernel, FORMS["kernel"], group)
-    version = re.match(r"(\d+)\.(\d+)", group.kernel)
+    _checked_fact("kernel", group.system.kernel, FORMS["kernel"], group)
+    version = re.match(r"(\d+)\.(\d+)", group.system.kernel)
     kernel = {
-        "raw": group.kernel,
-        "label": group.kernel_label,
+        "raw": group.system.kernel,
+        "label": group.system.kernel_label,
         "id": group.id,
-        "tag": kernel_tag(group.kernel),
+        "tag": kernel_tag(group.system.kernel),
         "major": int(version[1]) if version else None,
         "minor": int(version[2]) if version else None,
-        "signed_only": group.signed_only,
+        "signed_only": group.system.signed_only,
     }
     return Facts("kernel", kernel)
 
 
 def _system(group: NodeGroup) -> Facts:
     for fact in ("os_id", "os_version", "os_build"):
-        _checked_fact(fact.replace("_", "."), getattr(group, fact), FORMS[fact], group)
-    major = group.os_version.split(".")[0]
+        _checked_fact(fact.replace("_", "."), getattr(group.system, fact), FORMS[fact], group)
+    major = group.system.os_version.split(".")[0]
     return Facts(
         "os",
-        {"id": group.os_id, "version": group.os_version, "major": major, "build": group.os_build},
+        {
+            "id": group.system.os_id,
+            "version": group.system.os_version,
+            "major": major,
+            "build": group.system.os_build,
+        },
     )
 
 

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils._interface.bun
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._nodes.groups import (
     FACETS,
+    GroupSystem,
     NodeGroup,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._recipes.loading.load import load
@@ -64,17 +65,20 @@ OPENSHIFT_APIS = frozenset(
 
 def group_of(name: str, kernel: str, **facts: Any) -> NodeGroup:
     """A group of nodes with Ubuntu and containerd, but for what is said otherwise."""
-    usual = {
+    usual: dict[str, Any] = {
         "os_id": "ubuntu",
         "os_version": "24.04",
         "arch": "amd64",
         "runtime": "containerd",
-        "runtime_major": "2",
         "runtime_version": "2.2.1",
     }
     names = {"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["node-1"]}]}
     label = kernel.replace("+", "_")
-    return NodeGroup(name, FACETS, kernel, label, terms=(names,), **{**usual, **facts})
+    known = {**usual, **facts}
+    system = {
+        field.name: known.pop(field.name) for field in fields(GroupSystem) if field.name in known
+    }
+    return NodeGroup(name, FACETS, GroupSystem(kernel, label, **system), terms=(names,), **known)
 
 
 def coarse(group: NodeGroup, per: Sequence[str]) -> NodeGroup:

@@ -186,7 +186,7 @@ def test_without_a_configuration_of_ours_the_runtime_is_left_alone(nvidia_gpu: A
     assert not {"runtime-config", "runtime-socket", "nri-socket"} & host_paths(spec).keys()
 
 
-CRIO = {"runtime": "cri-o", "runtime_major": "1", "runtime_version": "1.33.4"}
+CRIO = {"runtime": "cri-o", "runtime_version": "1.33.4"}
 
 
 @pytest.mark.parametrize(
@@ -214,7 +214,7 @@ def test_what_a_runtime_cannot_do_is_said(
     nvidia_gpu: Any, node: dict[str, str], distribution: str, options: dict[str, Any], said: str
 ) -> None:
     def render() -> None:
-        group = group_of("kind", "6.8.0-60-generic", **{"runtime_major": "2", **node})
+        group = group_of("kind", "6.8.0-60-generic", **node)
         nvidia_gpu(groups=(group,), cluster={"distribution": distribution}, **options)
 
     if not said:

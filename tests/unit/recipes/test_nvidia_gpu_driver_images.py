@@ -119,7 +119,7 @@ def test_a_build_takes_the_folder_of_the_nodes_distribution(
     assert build.args == {
         "DRIVER_BRANCH": "595",
         "DRIVER_VERSION": "595.91.07",
-        "KERNEL_VERSION": GROUPS[group].kernel,
+        "KERNEL_VERSION": GROUPS[group].system.kernel,
         "TARGETARCH": "amd64",
     }
 
@@ -134,7 +134,8 @@ def test_a_build_takes_the_folder_of_the_nodes_distribution(
 def test_the_arguments_of_a_build_go_by_the_family_of_the_kernel(
     nvidia_gpu: Any, kernel: str, os_id: str, argument: str
 ) -> None:
-    group = replace(GROUPS[0], kernel=kernel, os_id=os_id, os_version="9.6")
+    system = replace(GROUPS[0].system, kernel=kernel, os_id=os_id, os_version="9.6")
+    group = replace(GROUPS[0], system=system)
     rendering = nvidia_gpu(groups=(group,), driver_build=True, driver_build_repository=REPOSITORY)
     build = render_build(rendering.recipe, state_of(rendering), rendering.facts, group)
     assert build is not None
@@ -249,7 +250,8 @@ def test_images_of_nvidia_have_to_be_for_the_kernel_as_their_own_label_says(
         lambda _reference, _group: None,
         NO_SECRETS,
     )
-    other = made.of(replace(GROUPS[0], os_id="rhel", os_version="9.6"))
+    system = replace(GROUPS[0].system, os_id="rhel", os_version="9.6")
+    other = made.of(replace(GROUPS[0], system=system))
     assert [each.labels for each in other.prebuilt if each.labels] == []
 
 

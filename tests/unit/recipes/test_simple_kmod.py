@@ -264,7 +264,7 @@ def test_half_of_what_signing_needs_is_refused(kmod: Any, options: Any, said: st
 def test_nodes_that_take_signed_modules_only_get_no_others(
     kmod: Any, options: Any, refused: bool
 ) -> None:
-    groups = (GROUPS[0], replace(GROUPS[1], signed_only=True))
+    groups = (GROUPS[0], replace(GROUPS[1], system=replace(GROUPS[1].system, signed_only=True)))
     expected = (
         pytest.raises(InvalidInput, match="take signed modules only, and nothing signs these; set")
         if refused

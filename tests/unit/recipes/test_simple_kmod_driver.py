@@ -25,7 +25,7 @@ from ansible_collections.hardware.enablement.tests.unit.recipes.conftest import 
 )
 from ansible_collections.hardware.enablement.tests.unit.recipes.looking import container, env_of
 
-KERNEL = GROUPS[0].kernel
+KERNEL = GROUPS[0].system.kernel
 PROGRAMS = {
     "uname": 'cat "$NODE/uname"',
     "insmod": """

@@ -81,7 +81,8 @@ def test_a_network_is_what_multus_hands_to_sriov_cni(sriov_nic: Render) -> None:
 
 def test_cni_goes_where_the_runtime_looks(sriov_nic: Render) -> None:
     def folder(runtime: str, **options: Any) -> str:
-        groups = [replace(GROUPS[0], runtime=runtime)]
+        system = replace(GROUPS[0].system, runtime=runtime)
+        groups = [replace(GROUPS[0], system=system)]
         rendering = sriov_nic(policies=[POLICY], groups=groups, **options)
         (name,) = {each for each in names(rendering, "DaemonSet") if each.startswith("sriov-cni")}
         return host_paths(pod_spec(rendering, name))["programs"]

@@ -44,15 +44,15 @@ class BaseLookup:
         parsed = parse(reference)
         if is_internal(reference) and parsed.repository == _TOOLKIT and parsed.tag == "latest":
             found = (
-                self._images(str(parsed.with_tag(group.os_build)), group.arch)
-                if group.os_build
+                self._images(str(parsed.with_tag(group.system.os_build)), group.system.arch)
+                if group.system.os_build
                 else None
             )
             if found:
                 return found
             # Of a release that the cluster has yet to be updated to.
-            reference = self._toolkits.get(group.os_build) or reference
-        return self._images(reference, group.arch)
+            reference = self._toolkits.get(group.system.os_build) or reference
+        return self._images(reference, group.system.arch)
 
     def _images(self, reference: str, arch: str) -> Found | None:
         """What was found, or why it could not be looked up, for all groups that ask for the same."""

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from ..._nodes.groups import FACETS, NodeGroup, make_group_id, normal
+from ..._nodes.groups import FACETS, GroupSystem, NodeGroup, make_group_id, normal
 from ..loading.recipe import Recipe
 from .api_types import ApiTypes
 
@@ -70,17 +70,25 @@ def _selected(group: NodeGroup) -> NodeGroup:
     return replace(group, terms=({"matchExpressions": [expression]},))
 
 
-# Of container runtimes, by the major that a group names.
-_VERSIONS = {"1": "1.33.4", "2": "2.2.1"}
+# The versions of container runtimes.
+_CRI_O: dict[str, Any] = {"runtime": "cri-o", "runtime_version": "1.33.4"}
+_CONTAINERD: dict[str, Any] = {"runtime": "containerd", "runtime_version": "2.2.1"}
 
 
-def _group(kernel: str, os_id: str, os_version: str, **more: Any) -> NodeGroup:
-    known = {"arch": "amd64", "runtime": "containerd", "runtime_major": "2", **more}
-    known.setdefault("runtime_version", _VERSIONS[known["runtime_major"]])
+def _group(
+    kernel: str,
+    os_id: str,
+    os_version: str,
+    *,
+    preinstalled: bool = False,
+    pool: str = "",
+    **more: Any,
+) -> NodeGroup:
+    """more: of its system, where that is not as usual."""
+    known = {"arch": "amd64", **_CONTAINERD, **more}
     label = kernel.replace("+", "_")
-    group = NodeGroup(
-        "", normal(FACETS), kernel, label, os_id=os_id, os_version=os_version, **known
-    )
+    system = GroupSystem(kernel, label, os_id=os_id, os_version=os_version, **known)
+    group = NodeGroup("", normal(FACETS), system, preinstalled=preinstalled, pool=pool)
     return _selected(replace(group, id=make_group_id(group)))
 
 
@@ -89,7 +97,7 @@ _MIXED = (
     _GENERIC,
     _group("6.14.0-27-generic", "ubuntu", "24.04"),
     _group("6.8.0-60-generic", "ubuntu", "24.04", arch="arm64"),
-    _group("5.14.0-570.el9.x86_64", "rhel", "9.6", runtime="cri-o", runtime_major="1"),
+    _group("5.14.0-570.el9.x86_64", "rhel", "9.6", **_CRI_O),
     _group("5.14.0-503.40.1.el9_5.x86_64", "rocky", "9.5", preinstalled=True),
     # A + in the name of a kernel, no version of the system, and a pool with a name as long as one
     # can be.
@@ -102,16 +110,14 @@ _RHCOS = (
         "rhel",
         "9.6",
         os_build=_BUILD,
-        runtime="cri-o",
-        runtime_major="1",
+        **_CRI_O,
     ),
     _group(
         "5.14.0-427.50.1.el9_4.aarch64",
         "rhcos",
         "4.18",
         arch="arm64",
-        runtime="cri-o",
-        runtime_major="1",
+        **_CRI_O,
     ),
 )
 _OPENSHIFT = {

@@ -107,7 +107,7 @@ class Trials:
             namespace=self._namespace,
             options=options,
             groups=allocated_in_all_ways(
-                [group for group in cluster.groups if self._fits(group.kernel)], self.recipe
+                [group for group in cluster.groups if self._fits(group.system.kernel)], self.recipe
             ),
             usual_allocation=self.recipe.usual_allocation,
             applyset_id="applyset-sample",

@@ -81,5 +81,5 @@ def _missing(
             # Where it is known that there is none, the state builds it.
             is_on = own not in found and bool(images_before_building(recipe, state, facts, group))
         if is_on and own not in (facts.images or {}) and not found.get(own):
-            missing[finest.id] = problems.get(own) or unknown.format(kernel=finest.kernel)
+            missing[finest.id] = problems.get(own) or unknown.format(kernel=finest.system.kernel)
     return missing

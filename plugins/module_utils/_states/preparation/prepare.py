@@ -399,7 +399,7 @@ def facts_with(
 def _plausible(groups: Sequence[NodeGroup], facets: Set[str]) -> Sequence[NodeGroup]:
     """The groups that something can be rendered for. One node with a fact that cannot be true costs
     the others nothing; where all nodes have such, whoever renders says so."""
-    return [group for group in groups if not odd_fact(group, facets)] or groups
+    return [group for group in groups if not odd_fact(group.system, facets)] or groups
 
 
 def serves(client: Client, api: str) -> bool:

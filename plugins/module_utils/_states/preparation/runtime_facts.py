@@ -70,8 +70,8 @@ def missing_toolkits(asked: ForeignFormat | None, facts: RenderFacts) -> Iterato
         return
     nodes: dict[tuple[str, str], set[str]] = defaultdict(set)
     for group in facts.groups if asked.reads(TOOLKIT) else ():
-        if not facts.driver_toolkits.get(group.os_build):
-            nodes[group.kernel, group.os_build].update(group.nodes)
+        if not facts.driver_toolkits.get(group.system.os_build):
+            nodes[group.system.kernel, group.system.os_build].update(group.nodes)
     for (kernel, build), found in sorted(nodes.items()):
         names = sorted(found)
         more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""

@@ -51,7 +51,7 @@ def summarize(
         "acceptable": not nodes or all(_acceptable(result) for result in results.values()),
         "nodes_total": len(nodes),
         "nodes_ready": len(_in_phase(phases, Phase.READY)),
-        "kernels": sorted({group.kernel for group in groups if group.nodes}),
+        "kernels": sorted({group.system.kernel for group in groups if group.nodes}),
         "states": _state_rows(plans, results),
         "causes": found,
         "problems": rows,
@@ -196,7 +196,7 @@ def _group_row(group: NodeGroup, title: str, found: Mapping[str, Result]) -> dic
     return {
         "id": group.id,
         "title": title,
-        "kernel": group.kernel,
+        "kernel": group.system.kernel,
         "ready": ready,
         "total": len(members),
     }
@@ -209,7 +209,7 @@ def _titled(groups: Sequence[NodeGroup]) -> list[tuple[NodeGroup, str]]:
     return [
         (
             group,
-            f"{group.title}, {group.os_id} {group.os_version} {group.arch}"
+            f"{group.title}, {group.system.os_id} {group.system.os_version} {group.system.arch}"
             if counts[group.title] > 1
             else group.title,
         )

@@ -28,7 +28,8 @@ def test_each_is_asked_for_once_whatever_the_answer() -> None:
         return Found(f"{reference}@sha256:1", "sha256:1", {}) if "there" in reference else None
 
     known: KnownBases = {}
-    groups = [*GROUPS, replace(GROUPS[0], arch="arm64")]
+    arm = replace(GROUPS[0], system=replace(GROUPS[0].system, arch="arm64"))
+    groups = [*GROUPS, arm]
     for _state in range(2):
         lookup = BaseLookup(find, known)
         for group in groups:
@@ -36,7 +37,7 @@ def test_each_is_asked_for_once_whatever_the_answer() -> None:
             assert lookup.find("a.example/none:1", group) is None
             with pytest.raises(EnablementError, match="Cannot look it up"):
                 lookup.find("a.example/down:1", group)
-    assert len(asked) == len(set(asked)) == 3 * len({group.arch for group in groups})
+    assert len(asked) == len(set(asked)) == 3 * len({group.system.arch for group in groups})
 
 
 def test_the_toolkit_of_a_release_that_is_to_come_is_where_the_release_says() -> None:
@@ -48,7 +49,7 @@ def test_the_toolkit_of_a_release_that_is_to_come_is_where_the_release_says() ->
 
     def base(build: str) -> str:
         toolkits = {"9.6.1-0": "quay.example/toolkit:1"}
-        group = replace(GROUPS[0], os_build=build)
+        group = replace(GROUPS[0], system=replace(GROUPS[0].system, os_build=build))
         found = BaseLookup(find, {}, toolkits).find(latest, group)
         return found.reference if found else ""
 

@@ -19,12 +19,15 @@ from ansible_collections.hardware.enablement.plugins.module_utils._builds.orders
     Source,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._errors import EnablementError
-from ansible_collections.hardware.enablement.plugins.module_utils._nodes.groups import NodeGroup
+from ansible_collections.hardware.enablement.plugins.module_utils._nodes.groups import (
+    GroupSystem,
+    NodeGroup,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils._states.record import (
     image_entries,
 )
 
-GROUP = NodeGroup("6-1-0-aaaaaa", ("kernel",), kernel="6.1.0", arch="amd64")
+GROUP = NodeGroup("6-1-0-aaaaaa", ("kernel",), GroupSystem(kernel="6.1.0", arch="amd64"))
 DRIVER, OTHER = "r.example/driver:6.1.0", "r.example/other:6.1.0"
 FOUND = Found("r.example/driver@sha256:1", "sha256:1", {})
 

@@ -72,7 +72,7 @@ def test_groups_by_label(make_node: MakeNode) -> None:
     )
 
     assert (first.nodes, second.nodes) == (("c",), ("a", "b"))
-    assert (first.kernel, first.kernel_label) == ("5.15.0-1+fips", "5.15.0-1_fips")
+    assert (first.system.kernel, first.system.kernel_label) == ("5.15.0-1+fips", "5.15.0-1_fips")
     assert first.terms == (
         {
             "matchExpressions": [
@@ -91,7 +91,7 @@ def test_groups_by_label(make_node: MakeNode) -> None:
 def test_without_nfd_nodes_are_taken_by_name(make_node: MakeNode) -> None:
     (group,) = groups_of(make_node("b", nfd=False), make_node("a", nfd=False))
 
-    assert (group.os_id, group.os_version) == ("ubuntu", "24.04")
+    assert (group.system.os_id, group.system.os_version) == ("ubuntu", "24.04")
     assert group.terms == tuple(
         {"matchFields": [{"key": "metadata.name", "operator": "In", "values": [name]}]}
         for name in ("a", "b")

@@ -125,11 +125,11 @@ def test_a_group_has_the_lowest_version_of_its_runtime_and_no_other_id_for_it(
         if node["metadata"]["name"] == "host":
             node["status"]["nodeInfo"]["containerRuntimeVersion"] = "containerd://1.7.9"
     found = Discovery.from_dict(discover(nodes, GPU, grouping=GROUPING).to_dict(), GROUPING)
-    versions = {group.title: group.runtime_version for group in found.coarse(("runtime",))}
+    versions = {group.title: group.system.runtime_version for group in found.coarse(("runtime",))}
     # As numbers: 1.7.9 is before 1.7.24.
     assert (versions["containerd 1"], versions["cri-o 1"]) == ("1.7.9", "1.30.2")
     assert versions["containerd 1, pool a100"] == "1.7.24"
-    assert not any(group.runtime_version for group in found.coarse(("kernel",)))
+    assert not any(group.system.runtime_version for group in found.coarse(("kernel",)))
     assert [group.id for group in found.node_groups] == [group.id for group in before.node_groups]
 
 
@@ -143,13 +143,13 @@ def test_a_group_takes_signed_modules_only_where_one_of_its_nodes_says_so_and_ha
         if node["metadata"]["name"] == "a":
             node["metadata"]["labels"][SIGNED_ONLY] = "false"
     found = Discovery.from_dict(discover(nodes, GPU, grouping=GROUPING).to_dict(), GROUPING)
-    assert {name for group in found.node_groups if group.signed_only for name in group.nodes} == {
-        "host"
-    }
-    assert [group.signed_only for group in found.coarse(("kernel",)) if "host" in group.nodes] == [
-        True
-    ]
-    assert not any(group.signed_only for group in found.coarse(("runtime",)))
+    assert {
+        name for group in found.node_groups if group.system.signed_only for name in group.nodes
+    } == {"host"}
+    assert [
+        group.system.signed_only for group in found.coarse(("kernel",)) if "host" in group.nodes
+    ] == [True]
+    assert not any(group.system.signed_only for group in found.coarse(("runtime",)))
     assert [group.id for group in found.node_groups] == [group.id for group in before.node_groups]
 
 
@@ -259,7 +259,7 @@ def test_of_several_builds_of_one_kernel_the_newest_counts(make_node: MakeNode) 
     nodes = [make_node(build, image=f"Red Hat Enterprise Linux CoreOS {build}") for build in builds]
 
     (group,) = discover(nodes, GPU).coarse(("kernel",))
-    assert group.os_build == builds[1]
+    assert group.system.os_build == builds[1]
 
 
 def test_the_answer_is_all_that_rendering_needs(nodes: Nodes) -> None:

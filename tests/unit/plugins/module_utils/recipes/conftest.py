@@ -10,7 +10,10 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hardware.enablement.plugins.module_utils._nodes.groups import NodeGroup
+from ansible_collections.hardware.enablement.plugins.module_utils._nodes.groups import (
+    GroupSystem,
+    NodeGroup,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils._recipes.loading.load import load
 from ansible_collections.hardware.enablement.plugins.module_utils._recipes.loading.options import (
     resolve,
@@ -155,11 +158,7 @@ def _group(name: str, kernel: str) -> NodeGroup:
     return NodeGroup(
         name,
         ("kernel",),
-        kernel,
-        label,
-        os_id="ubuntu",
-        os_version="24.04",
-        arch="amd64",
+        GroupSystem(kernel, label, os_id="ubuntu", os_version="24.04", arch="amd64"),
         terms=(term,),
     )
 

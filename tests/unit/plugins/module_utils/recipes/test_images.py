@@ -129,7 +129,7 @@ def test_build_arguments_of_the_user_win() -> None:
     given = facts({"arguments": {"LEVEL": 2, "MODE": "fast"}})
     build = render_build(recipe(), recipe().states["container"], given, SAMPLE_GROUPS[0])
     assert build is not None
-    assert build.args == {"KERNEL": SAMPLE_GROUPS[0].kernel, "LEVEL": "2", "MODE": "fast"}
+    assert build.args == {"KERNEL": SAMPLE_GROUPS[0].system.kernel, "LEVEL": "2", "MODE": "fast"}
 
 
 @pytest.mark.parametrize("wrong", [{"A B": "1"}, {"A": ["1"]}, {"A": None}])

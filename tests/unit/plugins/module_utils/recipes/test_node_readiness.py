@@ -153,7 +153,7 @@ class TestValidator:
         spec = by_nodes.made("plugin")["DaemonSet/validate-plugin"]["spec"]["template"]["spec"]
 
         (proving,) = spec["initContainers"]
-        assert proving["args"] == ["$(NODE_NAME)", NEW.kernel]
+        assert proving["args"] == ["$(NODE_NAME)", NEW.system.kernel]
         assert proving["env"][0]["valueFrom"] == {"fieldRef": {"fieldPath": "spec.nodeName"}}
         assert proving["resources"]["limits"] == {"toy.io/gpu": 1}
         assert [each["name"] for each in spec["containers"]] == ["proven"]

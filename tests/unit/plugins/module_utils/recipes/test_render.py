@@ -240,7 +240,7 @@ def test_a_proof_may_differ_between_groups_and_nodes(
         assert found.spec_for(group.id, "n1") == {
             "api_version": "v1",
             "kind": "ConfigMap",
-            "name": f"toy-gpu-{group.kernel.partition('.')[0]}-n1",
+            "name": f"toy-gpu-{group.system.kernel.partition('.')[0]}-n1",
             "namespace": "toy",
         }
     assert not render_state(recipe, "driver", facts).proofs[0].varies
@@ -610,7 +610,8 @@ def test_per_kernel_templates_are_tried_even_without_nodes(
 def test_facts_that_cannot_be_true(
     recipe: Recipe, facts_for: MakeFacts, groups: tuple[Any, Any], field: str, value: str
 ) -> None:
-    facts = facts_for(recipe, groups=(replace(groups[0], **{field: value}),))
+    system = replace(groups[0].system, **{field: value})
+    facts = facts_for(recipe, groups=(replace(groups[0], system=system),))
 
     with pytest.raises(
         InvalidInput, match=r"of group 5-15-0-1-aaaaaa is not used: .* does not look like one"

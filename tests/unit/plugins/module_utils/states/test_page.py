@@ -17,7 +17,10 @@ import jsonschema
 import pytest
 
 from ansible_collections.hardware.enablement.plugins.module_utils._errors import InvalidInput
-from ansible_collections.hardware.enablement.plugins.module_utils._nodes.groups import NodeGroup
+from ansible_collections.hardware.enablement.plugins.module_utils._nodes.groups import (
+    GroupSystem,
+    NodeGroup,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils._runs.context import RunContext
 from ansible_collections.hardware.enablement.plugins.module_utils._states import fleet
 from ansible_collections.hardware.enablement.plugins.module_utils._states.page import (
@@ -53,7 +56,7 @@ KINDS |= {"dl", "dt", "dd", "code", "footer"}
 def report(count: int = 3, text: str = "no such device", node: str = "n") -> dict[str, Any]:
     """What state_validate says of so many nodes, the first of which has no driver."""
     names = [f"{node}{number}" for number in range(count)]
-    groups = (NodeGroup("old", ("kernel",), kernel=text, nodes=tuple(names)),)
+    groups = (NodeGroup("old", ("kernel",), GroupSystem(text), nodes=tuple(names)),)
     plans = [
         replace(world.plan(state, requires=STATES[:index]), rows=groups)
         for index, state in enumerate(STATES)

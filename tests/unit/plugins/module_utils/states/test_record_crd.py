@@ -14,7 +14,10 @@ from typing import Any
 import pytest
 import yaml
 
-from ansible_collections.hardware.enablement.plugins.module_utils._nodes.groups import NodeGroup
+from ansible_collections.hardware.enablement.plugins.module_utils._nodes.groups import (
+    GroupSystem,
+    NodeGroup,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils._recipes.loading.recipe import (
     Option,
     Recipe,
@@ -122,7 +125,7 @@ def test_nothing_that_a_run_writes_is_dropped() -> None:
         since=world.NOW,
         final=True,
     )
-    groups = [NodeGroup("old", ("kernel",), kernel="5.15", nodes=("n1",))]
+    groups = [NodeGroup("old", ("kernel",), GroupSystem("5.15"), nodes=("n1",))]
     plans = [world.plan("driver"), world.plan("plugin", requires=("driver",))]
     report = summarize(
         plans,

@@ -10,7 +10,10 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hardware.enablement.plugins.module_utils._nodes.groups import NodeGroup
+from ansible_collections.hardware.enablement.plugins.module_utils._nodes.groups import (
+    GroupSystem,
+    NodeGroup,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils._states.record.record_status import (
     make_status,
     with_last_check,
@@ -31,8 +34,8 @@ from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.sta
 from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.states.world import NOW
 
 GROUPS = (
-    NodeGroup("old", ("kernel",), kernel="5.15", nodes=("n1",)),
-    NodeGroup("new", ("kernel",), kernel="6.1", nodes=("n2",)),
+    NodeGroup("old", ("kernel",), GroupSystem("5.15"), nodes=("n1",)),
+    NodeGroup("new", ("kernel",), GroupSystem("6.1"), nodes=("n2",)),
 )
 PLANS = [
     replace(plan, rows=GROUPS)
@@ -343,7 +346,9 @@ def test_status_keeps_ten_causes_and_their_since() -> None:
         for number in range(12)
     }
     groups = [
-        NodeGroup("old", ("kernel",), kernel="5.15", nodes=tuple(name for name, _state in results))
+        NodeGroup(
+            "old", ("kernel",), GroupSystem("5.15"), nodes=tuple(name for name, _state in results)
+        )
     ]
     found = summarize(
         PLANS[:1], results, groups, {name: "old" for name, _state in results}, all_nodes=False
@@ -440,7 +445,9 @@ def test_nothing_is_said_to_last_that_was_not_seen_before() -> None:
 def test_status_lists_ten_problems_at_most() -> None:
     results = {(f"n{number}", "driver"): CRASH for number in range(30)}
     groups = [
-        NodeGroup("old", ("kernel",), kernel="5.15", nodes=tuple(name for name, _state in results))
+        NodeGroup(
+            "old", ("kernel",), GroupSystem("5.15"), nodes=tuple(name for name, _state in results)
+        )
     ]
     found = summarize(
         PLANS[:1], results, groups, {name: "old" for name, _state in results}, all_nodes=False

@@ -16,7 +16,10 @@ from ansible_collections.hardware.enablement.plugins.module_utils._charts.recipe
 from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_client.client import (
     Client,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils._nodes.groups import NodeGroup
+from ansible_collections.hardware.enablement.plugins.module_utils._nodes.groups import (
+    GroupSystem,
+    NodeGroup,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils._recipes.templates.render_facts import (
     RenderFacts,
 )
@@ -93,9 +96,11 @@ def test_a_kernel_without_a_driver_toolkit_is_told_where_a_chart_asks_for_it(
     files: dict[str, str],
 ) -> None:
     groups = [
-        NodeGroup("a", ("kernel",), "5.14.0-1", os_build="9.4.1-0", nodes=("n1",)),
-        NodeGroup("b", ("kernel",), "5.14.0-2", os_build="9.6.2-0", nodes=("n2", "n3")),
-        NodeGroup("c", ("kernel",), "5.14.0-3", nodes=("n4", "n5", "n6", "n7")),
+        NodeGroup("a", ("kernel",), GroupSystem("5.14.0-1", os_build="9.4.1-0"), nodes=("n1",)),
+        NodeGroup(
+            "b", ("kernel",), GroupSystem("5.14.0-2", os_build="9.6.2-0"), nodes=("n2", "n3")
+        ),
+        NodeGroup("c", ("kernel",), GroupSystem("5.14.0-3"), nodes=("n4", "n5", "n6", "n7")),
     ]
     facts = RenderFacts(
         "kmod",
