@@ -1,8 +1,13 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The core of driver_container: for each group of nodes one image that fits, found or built, and
-remembered."""
+"""The core of driver_container: for each group of nodes one image that fits.
+
+Each group's image is looked up first, where the recipe says: in a registry, or on a node. What is not
+there becomes an order to build, unless that may not be, or has failed before with the same inputs;
+equal orders of several groups are built once, side by side. What was found, built or has failed is
+written into the record, so that the next run asks for less. A group without an image is explained,
+and holds up no other one."""
 
 from __future__ import annotations
 

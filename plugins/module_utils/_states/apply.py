@@ -1,10 +1,13 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The core of state_apply: render, plan by dry run, and where something differs: lock, plan again,
-apply, prune.
+"""The core of state_apply: make what is wanted of the chosen states, and prove it.
 
-What has to wait until something is proven is made by the walk over the nodes."""
+Rivals are refused, then everything is rendered and planned by dry run. Where nothing differs, nothing
+is written. Where something does, mistakes and missing rights are refused before the first write; then
+the lock is taken, the plan made again, since another run may have ended meanwhile, and the record
+written by it. What waits for no proof is made at once, and what is not wanted any more removed; the
+rest is made by the walk that proves the states, node after node."""
 
 from __future__ import annotations
 

@@ -1,9 +1,13 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Exchange the drivers of all nodes of a recipe, or try remedies on some: begins nodes as fast as it
-may, leads each through its steps, and stops where too much fails. It works beside the walk that
-proves states."""
+"""Exchange the drivers of all nodes of a recipe, or try remedies on some, beside the walk that proves
+states.
+
+Each time the walk has looked, every node on its way is led one step on, all at once, and what the
+proofs say of a new driver is taken down: done, or quarantined. Then others are begun, as many as the
+pace and its waves allow. None is begun where too many have failed, or the maintenance window has
+closed; what is on its way is led to its end. Nodes of a run before this one are gone on with first."""
 
 from __future__ import annotations
 

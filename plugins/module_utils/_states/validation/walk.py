@@ -1,8 +1,13 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Walk one node through the states: a pure function of what is known now and what was remembered of
-the last look."""
+"""Walk one node through the states, in the order of their requirements. Pure.
+
+A state behind one that is not ready is blocked by it, and stale if it once held there. One whose
+requirements are ready is proven, kind by kind, by what the snapshot says now; a proof of before holds
+while hash, kernel and boot are the same. What is not proven waits until its time is up, and a failure
+counts when it has lasted. A walk asks nothing itself: it returns the results of a node, and the
+queries that others send before they walk it again."""
 
 from __future__ import annotations
 
