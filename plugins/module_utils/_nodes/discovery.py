@@ -252,10 +252,7 @@ def _group_from_dict(given: Mapping[str, Any]) -> NodeGroup:
     return NodeGroup(
         id=str(given["id"]),
         per=tuple(str(facet) for facet in given["per"]),
-        system=replace(
-            GroupSystem(**{each.name: str(given[each.name]) for each in fields(GroupSystem)}),
-            signed_only=bool(given["signed_only"]),
-        ),
+        system=GroupSystem(**{each.name: given[each.name] for each in fields(GroupSystem)}),
         preinstalled=bool(given["preinstalled_driver"]),
         allocation=str(given["allocation"]),
         pool=str(given["pool"]),

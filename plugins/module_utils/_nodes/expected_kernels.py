@@ -73,18 +73,17 @@ def groups_to_come(
     other facts. groups: told apart by all facts of systems."""
     for kernel in expected:
         for group in groups:
-            if kernel.arch in ("", group.arch) and _becomes(group.os_id, kernel.os_id):
-                yield replace(
-                    group,
-                    os_id=kernel.os_id or group.os_id,
+            now = group.system
+            if kernel.arch in ("", now.arch) and _becomes(now.os_id, kernel.os_id):
+                later = replace(
+                    now,
+                    os_id=kernel.os_id or now.os_id,
                     kernel=kernel.kernel,
                     kernel_label=label_form(kernel.kernel),
-                    os_version=kernel.os_version or group.os_version,
+                    os_version=kernel.os_version or now.os_version,
                     os_build=kernel.os_build,
-                    nodes=(),
-                    coming=(),
-                    by_name={},
                 )
+                yield replace(group, system=later, nodes=(), coming=(), by_name={})
 
 
 def _becomes(now: str, later: str) -> bool:

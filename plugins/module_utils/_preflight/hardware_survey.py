@@ -160,7 +160,8 @@ def _in_the_way(
         node for node in nodes if matches(part(node["metadata"], "labels"), labels, taints_of(node))
     ]
     options = resolve(recipe, {}, complete=False)
-    beside = RivalContext(lambda: (), lambda: [NodeFacts.from_object(node) for node in own], False)
+    facts = [NodeFacts.from_object(node) for node in own]
+    beside = RivalContext(own=lambda: (), nodes=lambda: facts, adopt=False)
     resources = recipe.devices.resources
     try:
         refuse_rivals(client, recipe, options, beside)

@@ -61,14 +61,16 @@ def kernel_answers(
     for group in groups:
         own = [row for row in rows if row["group"] == group.id]
         found += [_answer(group, row) for row in own] or [
-            KernelImage(group.kernel, _system(group), group.id, len(group.nodes), "", NONE_NEEDED)
+            KernelImage(
+                group.system.kernel, _system(group), group.id, len(group.nodes), "", NONE_NEEDED
+            )
         ]
     return sorted(found, key=lambda each: (each.kernel, each.state, each.group))
 
 
 def _answer(group: NodeGroup, row: Mapping[str, Any]) -> KernelImage:
     return KernelImage(
-        kernel=group.kernel,
+        kernel=group.system.kernel,
         system=_system(group),
         group=group.id,
         nodes=len(group.nodes),
@@ -80,7 +82,7 @@ def _answer(group: NodeGroup, row: Mapping[str, Any]) -> KernelImage:
 
 
 def _system(group: NodeGroup) -> str:
-    return f"{group.os_id} {group.os_version}".strip()
+    return f"{group.system.os_id} {group.system.os_version}".strip()
 
 
 @dataclass(frozen=True)

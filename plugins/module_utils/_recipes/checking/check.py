@@ -202,7 +202,7 @@ def _try_version(
     recipe: Recipe, tried: Sequence[Variant], lines: Lines, findings: Findings
 ) -> None:
     """The template of the driver's version, which the record asks for and no state."""
-    templates, path = recipe.source.templates(), f"{RECIPE_FILE}, driver_version"
+    templates, path = recipe.source.templates, f"{RECIPE_FILE}, driver_version"
     for variant in tried:
         options = Facts("options", resolve(recipe, variant.options, complete=False))
         try:

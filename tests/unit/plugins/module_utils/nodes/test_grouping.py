@@ -304,7 +304,7 @@ def test_a_kernel_that_nodes_will_run_has_the_groups_that_they_will_be_in(
 def test_a_kernel_of_another_system_is_for_its_nodes_alone(nodes: Nodes) -> None:
     def versions(*entries: Any) -> list[str]:
         found = discover(nodes, GPU, grouping=expecting(*entries))
-        return sorted({group.os_version for group in found.node_groups if not group.nodes})
+        return sorted({group.system.os_version for group in found.node_groups if not group.nodes})
 
     assert versions({"kernel": NEXT, "os_id": "rhel"}, {"kernel": NEXT, "arch": "arm64"}) == []
     assert versions({"kernel": NEXT, "os_id": "ubuntu", "os_version": "26.04"}, NEXT) == [
@@ -322,7 +322,8 @@ def test_rhcos_that_calls_itself_rhel_after_its_update_is_the_same_nodes(
     grouping = Grouping(expected=parse_expected([later]))
     found = discover([node], GPU, grouping=grouping)
     (group,) = [group for group in found.node_groups if not group.nodes]
-    assert (group.os_id, group.os_version, group.os_build) == ("rhel", "9.6", "9.6.20250523-0")
+    system = group.system
+    assert (system.os_id, system.os_version, system.os_build) == ("rhel", "9.6", "9.6.20250523-0")
 
 
 def test_what_is_no_kernel_is_refused_and_what_is_one_is_recorded_as_it_was_given() -> None:
