@@ -18,7 +18,7 @@ mount --make-rshared /
 tar -xf /dev/vdb -C /
 hostname "$(cat /etc/hostname)"
 # As udev does for hardware that it finds, but for what is on a blacklist.
-modprobe -aq $(cat /sys/bus/virtio/devices/*/modalias)
+cat /sys/bus/virtio/devices/*/modalias | xargs modprobe -aq
 # Debian's own service for modules-load.d.
 VERBOSE=no /etc/init.d/kmod start
 modprobe -a overlay bridge br_netfilter veth
