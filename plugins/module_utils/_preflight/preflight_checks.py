@@ -134,7 +134,7 @@ def missing_images(
     by kernel."""
     resolved: Mapping[str, Mapping[str, Any]] = desired.facts.resolved or {}
     known = {str(image) for images in resolved.values() for image in images.values()}
-    arch = next(group.system.arch for group in desired.discovery.node_groups)
+    arch = desired.discovery.node_groups[0].system.arch
     for image in sorted(_images(objects) - known):
         try:
             if access.images(image, arch) is None:
