@@ -32,7 +32,8 @@ options:
   builder:
     description:
       - V(kubernetes) builds with buildah in Jobs, V(openshift) with BuildConfigs, V(auto) with what fits the cluster.
-        V(controller) builds nothing here, but returns RV(hardware.enablement.driver_container#module:orders) for M(hardware.enablement.image_build).
+        V(controller) builds nothing here, but returns RV(hardware.enablement.driver_container#module:orders) for
+        M(hardware.enablement.image_build).
         V(none) only looks up.
     type: str
     choices: [auto, kubernetes, openshift, controller, none]
