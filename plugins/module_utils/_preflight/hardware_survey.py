@@ -7,8 +7,9 @@ what would be in their way."""
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import cache, partial
 
 from .._charts.recipe_reading import read_recipe
 from .._cluster.api_client.client import Client
@@ -80,7 +81,8 @@ def survey(client: Client, bundles: Mapping[str, Mapping[str, str]]) -> Obj:
     choices = {recipe.name: (recipe, labels) for recipe, labels in _choices(bundles)}
     found = hardware_on(nodes, {name: labels for name, (_recipe, labels) in choices.items()})
     takers = sorted({name for each in found for name in each.recipes} - enabled)
-    refused = {name: _in_the_way(client, *choices[name], nodes) for name in takers}
+    plugins = cache(partial(foreign_plugins, client))
+    refused = {name: _in_the_way(client, *choices[name], nodes, plugins) for name in takers}
     ways = {name: why for name, why in refused.items() if why}
     nothing = (
         "" if found else discover_nothing(client, [{f"{_PCI}any{_PRESENT}": "true"}]).nfd["message"]
@@ -153,9 +155,14 @@ def _enabled(client: Client) -> set[str]:
 
 
 def _in_the_way(
-    client: Client, recipe: Recipe, labels: Sequence[LabelSet], nodes: Sequence[Obj]
+    client: Client,
+    recipe: Recipe,
+    labels: Sequence[LabelSet],
+    nodes: Sequence[Obj],
+    plugins: Callable[[], Sequence[Obj]],
 ) -> str:
-    """Why a recipe would be refused by what else serves its devices; "" for nothing."""
+    """Why a recipe would be refused by what else serves its devices; "" for nothing. plugins: gives the
+    device plugins of others."""
     own = [
         node for node in nodes if matches(part(node["metadata"], "labels"), labels, taints_of(node))
     ]
@@ -165,9 +172,7 @@ def _in_the_way(
     resources = recipe.devices.resources
     try:
         refuse_rivals(client, recipe, options, beside)
-        refuse_foreign_plugin(
-            resources, discover(own, labels, resources), lambda: foreign_plugins(client)
-        )
+        refuse_foreign_plugin(resources, discover(own, labels, resources), plugins)
     except EnablementError as error:
         return f"{recipe.name}: {str(error).rstrip('.')}"
     return ""

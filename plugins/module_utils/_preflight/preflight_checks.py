@@ -18,12 +18,14 @@ from .._cluster.api_objects.changes import Change
 from .._errors import EnablementError
 from .._json import Obj, part
 from .._nodes.taints import Taint, is_tolerated, taints_of
+from .._recipes.checking.object_names import images_of
 from .._recipes.render import check_recipe
 from .._recipes.templates.manifests import pod_template
 from .._runs.context import RunContext
 from .._states.apply_plan import ApplyPlanner, PlanRequest
 from .._states.desired import Desired
 from .._states.preflight import refuse_missing_rights, refuse_others
+from .._verdicts.conditions import condition
 from .kernel_answers import PreflightFinding
 from .pod_trials import refused_pods
 
@@ -72,20 +74,20 @@ def unfit_nodes(nodes: Sequence[Obj]) -> Iterator[PreflightFinding]:
     """Nodes whose kubelets say that they are short of something, or do not answer."""
     found: dict[str, list[str]] = defaultdict(list)
     for node in nodes:
-        said = {
-            str(entry.get("type")): str(entry.get("status"))
-            for entry in part(node, "status").get("conditions") or ()
-        }
         name = node["metadata"]["name"]
-        for condition in _PRESSURES:
-            if said.get(condition) == "True":
-                found[f"under {condition}, so that they take no pods"].append(name)
-        if said.get("Ready") != "True":
+        for pressure in _PRESSURES:
+            if _is_true(node, pressure):
+                found[f"under {pressure}, so that they take no pods"].append(name)
+        if not _is_true(node, "Ready"):
             found["not Ready"].append(name)
     for what, names in sorted(found.items()):
         yield PreflightFinding(
             "nodes", f"{name_some(names, _NAMED)}: {what}", blocks=len(names) == len(nodes)
         )
+
+
+def _is_true(node: Obj, kind: str) -> bool:
+    return (condition(node, kind) or {}).get("status") == "True"
 
 
 def repelled_pods(objects: Sequence[Obj], nodes: Sequence[Obj]) -> Iterator[PreflightFinding]:
@@ -135,21 +137,11 @@ def missing_images(
     resolved: Mapping[str, Mapping[str, Any]] = desired.facts.resolved or {}
     known = {str(image) for images in resolved.values() for image in images.values()}
     arch = desired.discovery.node_groups[0].system.arch
-    for image in sorted(_images(objects) - known):
+    named = {image for obj in objects for _path, image in images_of(obj)}
+    for image in sorted(named - known):
         try:
             if access.images(image, arch) is None:
                 yield PreflightFinding("images", f"{image} does not exist; push it")
         except EnablementError as error:
             # Nodes may reach what is out of reach from here.
             yield PreflightFinding("images", str(error).rstrip("."), blocks=False)
-
-
-def _images(objects: Sequence[Obj]) -> set[str]:
-    specs = [part(pod_template(obj) or {}, "spec") for obj in objects]
-    return {
-        str(container["image"])
-        for spec in specs
-        for key in ("initContainers", "containers")
-        for container in spec.get(key) or ()
-        if container.get("image")
-    }

@@ -19,12 +19,17 @@ def writing(what: str, path: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise InvalidInput(
-            f"{what} cannot be written",
-            where=path,
-            why=error.strerror or str(error),
-            todo="name a file in a folder that is there",
-        ) from None
+        raise _unwritable(what, path, error.strerror or str(error)) from None
+
+
+def write_whole(what: str, path: str, body: bytes, mode: int = 0o666) -> None:
+    """Write a file at once: who reads it meanwhile, such as a collector of metrics, sees no half of it.
+    mode: who may, as far as the umask lets. Raises InvalidInput."""
+    part = Path(f"{path}.part")
+    with writing(what, path):
+        part.touch(mode=mode)
+        part.write_bytes(body)
+        part.replace(path)
 
 
 def refuse_unwritable(what: str, path: str) -> None:
@@ -39,9 +44,9 @@ def refuse_unwritable(what: str, path: str) -> None:
         why = "it may not be written to"
     else:
         return
-    raise InvalidInput(
-        f"{what} cannot be written",
-        where=path,
-        why=why,
-        todo="name a file in a folder that is there",
-    )
+    raise _unwritable(what, path, why)
+
+
+def _unwritable(what: str, path: str, why: str) -> InvalidInput:
+    todo = "name a file in a folder that is there"
+    return InvalidInput(f"{what} cannot be written", where=path, why=why, todo=todo)

@@ -16,7 +16,7 @@ from typing import Any, Optional
 from .._errors import InvalidInput
 from .._json import Obj, part
 from .._runs.context import RunContext
-from .._runs.report_file import writing
+from .._runs.report_file import write_whole
 from .._runs.task import Task
 from .._times import timestamp
 from .page import page, page_data
@@ -107,11 +107,7 @@ def _write_files(request: FleetReportRequest, recipe: str, now: str) -> None:
 
 
 def _write(path: str, text: str) -> None:
-    """Write a file at once: who reads it meanwhile, such as a collector of metrics, sees no half of it."""
-    partial = Path(f"{path}.part")
-    with writing("The report", path):
-        partial.write_text(text, encoding="utf-8")
-        partial.replace(path)
+    write_whole("The report", path, text.encode())
 
 
 def rows_of(

@@ -10,10 +10,10 @@ import re
 from collections.abc import Iterable, Mapping, Sequence, Set
 from typing import Any
 
+from ..._cluster.api_objects.field_changes import HIDDEN
 from ..._json import Obj, part
 from ..preparation.intent import without_logins
 
-HIDDEN = "********"
 # Shorter values are words such as "true", which would be hidden all over.
 _SHORTEST = 6
 _BEARER = re.compile(r"(?i)\b(bearer|basic) +[A-Za-z0-9._~+/=-]{8,}")

@@ -10,10 +10,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from ..._cluster.api_objects.changes import Change, as_stored, overlaid
+from ..._cluster.api_objects.controller_references import controller_of
 from ..._cluster.api_objects.diff import yaml_lines
 from ..._cluster.api_objects.field_changes import MISSING, field_changes, presentable
 from ..._cluster.api_objects.objects import ObjectKey, key_of
 from ..._json import Obj, part
+from ..._verdicts.conditions import condition
+from ..._verdicts.pod_status import statuses
+from ..validation.node_table import moment_of
 from .redaction import without_secret_variables
 
 _LONGEST = 300
@@ -106,21 +110,11 @@ def pod_entry(pod: Mapping[str, Any]) -> Obj:
     }
 
 
-def is_troubled(pod: Mapping[str, Any]) -> bool:
+def is_troubled(pod: Obj) -> bool:
     """Whether something is wrong with a pod, or has been."""
-    status = part(pod, "status")
-    ready = any(
-        each.get("type") == "Ready" and each.get("status") == "True"
-        for each in status.get("conditions") or ()
-    )
-    restarted = any(each.get("restartCount") for each in container_statuses(pod))
-    return restarted or not (ready or status.get("phase") == "Succeeded")
-
-
-def container_statuses(pod: Mapping[str, Any]) -> list[Obj]:
-    """What is known of the containers of a pod, those that come first included."""
-    status = part(pod, "status")
-    return [*(status.get("initContainerStatuses") or ()), *(status.get("containerStatuses") or ())]
+    ready = (condition(pod, "Ready") or {}).get("status") == "True"
+    restarted = any(each.get("restartCount") for each in statuses(pod))
+    return restarted or not (ready or part(pod, "status").get("phase") == "Succeeded")
 
 
 def worth_reading(pods: Sequence[Obj], most: int) -> list[Obj]:
@@ -129,18 +123,13 @@ def worth_reading(pods: Sequence[Obj], most: int) -> list[Obj]:
     well: dict[str, Obj] = {}
     for pod in pods:
         if not is_troubled(pod):
-            well.setdefault(_owner(pod), pod)
+            well.setdefault(str(controller_of(pod).get("name")), pod)
     return [*troubled, *well.values()][:most]
-
-
-def _owner(pod: Mapping[str, Any]) -> str:
-    owners = pod["metadata"].get("ownerReferences") or [{}]
-    return str(owners[0].get("name"))
 
 
 def events_text(events: Sequence[Mapping[str, Any]]) -> str:
     """A line for each, the newest last."""
-    newest = sorted(events, key=_moment)[-_EVENTS:]
+    newest = sorted(events, key=moment_of)[-_EVENTS:]
     return "".join(f"{_event(each)}\n" for each in newest)
 
 
@@ -149,16 +138,7 @@ def _event(event: Mapping[str, Any]) -> str:
     count = (event.get("series") or {}).get("count") or event.get("count") or 1
     said = " ".join(str(event.get("message") or "").split())
     name = f"{about.get('kind')} {about.get('name')}"
-    return f"{_moment(event)} {event.get('type')} {event.get('reason')} {name} (x{count}): {said}"
-
-
-def _moment(event: Mapping[str, Any]) -> str:
-    return str(
-        event.get("lastTimestamp")
-        or event.get("eventTime")
-        or event["metadata"].get("creationTimestamp")
-        or ""
-    )
+    return f"{moment_of(event)} {event.get('type')} {event.get('reason')} {name} (x{count}): {said}"
 
 
 def keyed(objects: Iterable[Obj]) -> dict[ObjectKey, Obj]:

@@ -14,7 +14,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from itertools import islice
-from pathlib import Path
 from typing import Any, Optional
 
 from ..._cluster.api_client.api_errors import ApiError
@@ -26,9 +25,10 @@ from ..._json import Obj, part
 from ..._recipes.checking.object_names import images_of
 from ..._runs.context import RunContext
 from ..._runs.guard import Guard
-from ..._runs.report_file import refuse_unwritable, writing
+from ..._runs.report_file import refuse_unwritable, write_whole
 from ..._runs.task import Task
 from ..._times import timestamp
+from ..._verdicts.pod_status import statuses
 from ..cleanup.ownership import find_owned
 from ..desired import Desired
 from ..on_nodes.strays import MembershipRequest
@@ -42,7 +42,7 @@ from ..validate import prove
 from . import redaction, support_objects, support_readme
 from .support_files import SupportFiles, pack
 
-_README = "README.md"
+_WHAT, _README = "The support bundle", "README.md"
 # What one request may take: who is slow must not take the time of all.
 _READ_S, _PATIENCE_S = 15.0, 20.0
 _PODS, _AT_A_TIME = 60, 8
@@ -71,7 +71,7 @@ class SupportBundleRequest:
 def run(request: SupportBundleRequest, context: RunContext) -> Obj:
     """Make the archive; in check mode all but that. Raises InvalidInput where it cannot be written, before
     anything is asked."""
-    refuse_unwritable("The support bundle", request.file)
+    refuse_unwritable(_WHAT, request.file)
     now = context.clock()
     files = SupportFiles(context.clock, now + request.seconds, request.most * _MEBIBYTE)
     collection = _SupportReader(request, context, files)
@@ -84,7 +84,8 @@ def run(request: SupportBundleRequest, context: RunContext) -> Obj:
     texts = collection.masked(files.texts)
     if not context.check_mode:
         stem = f"support-bundle-{made.replace(':', '')}"
-        _write(request.file, pack(texts, (_README,), stem, now))
+        packed = pack(texts, (_README,), stem, now)
+        write_whole(_WHAT, request.file, packed, mode=0o600)
     return {
         "changed": True,
         "file": request.file,
@@ -94,14 +95,6 @@ def run(request: SupportBundleRequest, context: RunContext) -> Obj:
             name: collection.masked_text(lines[0]) for name, lines in collection.sights.items()
         },
     }
-
-
-def _write(path: str, body: bytes) -> None:
-    partial_file = Path(f"{path}.part")
-    with writing("The support bundle", path):
-        partial_file.touch(mode=0o600)
-        partial_file.write_bytes(body)
-        partial_file.replace(path)
 
 
 class _SupportReader:
@@ -283,7 +276,7 @@ class _SupportReader:
         """(path, what is asked for) of each log."""
         for pod in pods:
             meta = pod["metadata"]
-            for status in support_objects.container_statuses(pod):
+            for status in statuses(pod):
                 stem = f"{folder}/logs/{meta['name']}-{status['name']}"
                 asked = {
                     "namespace": meta["namespace"],
