@@ -13,7 +13,7 @@ LINT_STEPS := mypy ruff complexity layers yamllint changelog
 TEST_STEPS := units bed-units ansible-units sanity-shipped sanity-others antsibull-nox docs-lint galaxy-importer execution-environment docs-site integration molecule
 
 .DEFAULT_GOAL := help
-.PHONY: help venv venv-upgrade api-types operator-fields demo lint test ci cluster-up cluster-down test-core molecule-kind e2e-faults e2e-recipes e2e-numa e2e-kubelet e2e-kernel e2e-builds e2e-rmd e2e-bed test-scale bench mutations coverage reference build release clean \
+.PHONY: help venv venv-upgrade api-types operator-fields demo lint test ci cluster-up cluster-down test-core molecule-kind e2e-faults e2e-recipes e2e-numa e2e-kubelet e2e-kernel e2e-builds e2e-rmd e2e-bed test-scale bench mutations coverage reference build release release-assets clean \
 	$(LINT_STEPS) $(TEST_STEPS)
 
 help: ## this list
@@ -46,8 +46,11 @@ cluster-down: venv ## stop it and remove its folder (CLUSTER=name)
 build: venv ## pack the collection and install it into .build/installed
 	@$(GATES) build
 
-release: venv ## tarball, CHANGELOG, docs site, execution environment in .build/release; a commit and a tag
+release: venv ## all that is handed out, in .build/release; a commit and a tag
 	@$(GATES) release
+
+release-assets: venv ## all that is handed out of the tag that is checked out, in .build/release
+	@$(GATES) release-assets
 
 test-core: ## the default scenario on an older ansible-core, in its own venv (CORE=2.16)
 	@$(PYTHON) tests/bootstrap.py core-$(CORE)

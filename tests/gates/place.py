@@ -65,9 +65,9 @@ class Place:
         return self.build / "docs-site" / "html"
 
     @property
-    def image(self) -> Path:
-        """What an execution environment is built from."""
-        return self.build / "execution-environment"
+    def images(self) -> Path:
+        """What images are built from, a folder for each."""
+        return self.build / "images"
 
     @property
     def publishing(self) -> Place:

@@ -21,9 +21,11 @@ from tests.gates.runner import Command, StepError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+# Those that AWX runs playbooks and rulebooks in, as docs/admin describes each.
+IMAGES = ("execution-environment", "decision-environment")
 # As meta/ee-requirements.txt and bindep.txt have them; PyYAML ansible-builder leaves to
 # ansible-core.
-EE_PACKAGES = {"kubernetes", "jinja2", "cryptography", "xxhash", "git", "buildah"}
+IMAGE_PACKAGES = {"kubernetes", "jinja2", "cryptography", "xxhash", "git", "buildah"}
 
 
 def copy_first(place: Place) -> dict[str, str]:
@@ -78,10 +80,10 @@ def galaxy_importer(place: Place) -> Iterator[Command]:
 
 
 def execution_environment(place: Place) -> Iterator[Command]:
-    """The context of an image, and what the collection says that an image needs."""
+    """The contexts of images, and what the collection says that an image needs."""
     collection_copy.refresh(place)
     yield from pack(place)
-    yield from context(place)
+    yield from contexts(place)
 
 
 def tarball(place: Place) -> Path:
@@ -143,39 +145,33 @@ def site(place: Place) -> Iterator[Command]:
     )
 
 
-def context(place: Place) -> Iterator[Command]:
-    """As docs/admin/execution-environment.yml says, but with the tarball in place of what Galaxy
-    has."""
-    definition: dict[str, Any] = yaml.safe_load(
-        (REPO / "docs/admin/execution-environment.yml").read_text()
+def contexts(place: Place) -> Iterator[Command]:
+    """What the images are built from, and that they would not lack what the collection needs."""
+    for name in IMAGES:
+        yield from _with_tools(place, _context(place, name))
+    needed = [place.images / "pip.txt", place.images / "bindep.txt"]
+    introspect = ["ansible-builder", "introspect", str(place.scratch)]
+    yield from _with_tools(
+        place,
+        Command([*introspect, "--write-pip", str(needed[0]), "--write-bindep", str(needed[1])]),
     )
+    said = "\n".join(file.read_text().lower() for file in needed)
+    if missing := sorted(name for name in IMAGE_PACKAGES if f"\n{name}" not in f"\n{said}"):
+        raise StepError(
+            f"An execution environment would lack {', '.join(missing)}: see meta/execution-environment.yml"
+        )
+
+
+def _context(place: Place, name: str) -> Command:
+    """As docs/admin/NAME.yml says, but with the tarball in place of what Galaxy has."""
+    definition: dict[str, Any] = yaml.safe_load((REPO / f"docs/admin/{name}.yml").read_text())
     packed = tarball(place)
     definition["dependencies"]["galaxy"]["collections"] = [
         {"name": f"collections/{packed.name}", "type": "file"}
     ]
     definition["additional_build_files"] = [{"src": str(packed), "dest": "collections"}]
-    place.image.mkdir(parents=True, exist_ok=True)
-    file = place.image / "execution-environment.yml"
+    place.images.mkdir(parents=True, exist_ok=True)
+    file = place.images / f"{name}.yml"
     file.write_text(yaml.safe_dump(definition, sort_keys=False))
-    options = [
-        "-f",
-        str(file),
-        "-c",
-        str(place.image / "context"),
-        "--output-filename",
-        "Containerfile",
-    ]
-    needed = [place.image / "pip.txt", place.image / "bindep.txt"]
-    yield from _with_tools(
-        place,
-        Command(["ansible-builder", "create", *options]),
-        Command(
-            ["ansible-builder", "introspect", str(place.scratch)]
-            + ["--write-pip", str(needed[0]), "--write-bindep", str(needed[1])]
-        ),
-    )
-    said = "\n".join(file.read_text().lower() for file in needed)
-    if missing := sorted(name for name in EE_PACKAGES if f"\n{name}" not in f"\n{said}"):
-        raise StepError(
-            f"An execution environment would lack {', '.join(missing)}: see meta/execution-environment.yml"
-        )
+    options = ["-f", str(file), "-c", str(place.images / name)]
+    return Command(["ansible-builder", "create", *options, "--output-filename", "Containerfile"])

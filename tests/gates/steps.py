@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from tests.gates import ansible_test, collection_copy, machine, measuring, publishing
 from tests.gates.dependencies import RESULTS, Repository
 from tests.gates.place import REPO, Place
-from tests.gates.release import release
+from tests.gates.release import release, release_assets
 from tests.gates.results import Results
 from tests.gates.runner import Command, Step, StepError, always, known_of
 
@@ -396,6 +396,7 @@ EXTRA = (
     Step(
         "release", "everything that is handed out in .build/release, a commit and a tag", _release
     ),
+    Step("release-assets", "what the tag that is checked out hands out", release_assets),
     Step("build", "pack the collection and install it into .build/installed", publishing.build),
     Step(
         "molecule-kind",

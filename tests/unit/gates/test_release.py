@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.gates.galaxy import complaints
-from tests.gates.release import adopt, version_to_release
+from tests.gates.release import adopt, tagged_version, version_to_release, write_sums
 from tests.gates.runner import StepError
 
 
@@ -47,6 +47,27 @@ def test_a_version_with_a_tag_is_refused(repository: Path) -> None:
     git(repository, "tag", "-a", "-m", "again", "1.2.3")
     with pytest.raises(StepError, match="has a tag already"):
         version_to_release(repository, os.environ)
+
+
+def test_only_the_version_that_is_checked_out_is_packed(repository: Path) -> None:
+    with pytest.raises(StepError, match=r"1\.2\.3 is not packed: .* run `git checkout 1\.2\.3`"):
+        tagged_version(repository, os.environ)
+    git(repository, "tag", "-a", "-m", "first", "1.2.3")
+    assert tagged_version(repository, os.environ) == "1.2.3"
+    (repository / "new.txt").touch()
+    with pytest.raises(StepError, match=r"the work tree has changes \(\?\? new\.txt\)"):
+        tagged_version(repository, os.environ)
+
+
+def test_sums_are_those_that_sha256sum_checks(tmp_path: Path) -> None:
+    for name in ("CHANGELOG.rst", "a.tar.gz"):
+        (tmp_path / name).write_text(name)
+    write_sums(tmp_path)
+    checked = ["sha256sum", "--check", "--strict", "SHA256SUMS"]
+    said = subprocess.run(checked, cwd=tmp_path, check=True, capture_output=True, text=True).stdout
+    assert said == "CHANGELOG.rst: OK\na.tar.gz: OK\n"
+    (tmp_path / "a.tar.gz").write_text("changed")
+    assert subprocess.run(checked, cwd=tmp_path, check=False, capture_output=True).returncode == 1
 
 
 def test_what_was_made_takes_the_place_of_what_was_kept(tmp_path: Path) -> None:
