@@ -10,7 +10,7 @@ CLUSTER ?= demo
 VENV_PYTHON := .venv/bin/python
 GATES := $(VENV_PYTHON) -m tests.gates
 LINT_STEPS := mypy ruff complexity layers yamllint changelog
-TEST_STEPS := units bed-units ansible-units sanity-shipped sanity-others antsibull-nox docs-lint galaxy-importer execution-environment docs-site integration molecule
+TEST_STEPS := units bed-units ansible-units sanity-shipped sanity-others antsibull-nox docs-lint ansible-lint galaxy-importer execution-environment docs-site integration molecule
 
 .DEFAULT_GOAL := help
 .PHONY: help venv venv-upgrade api-types operator-fields demo lint test ci cluster-up cluster-down test-core molecule-kind e2e-faults e2e-recipes e2e-numa e2e-kubelet e2e-kernel e2e-builds e2e-rmd e2e-bed test-scale bench mutations coverage reference build release release-assets clean \

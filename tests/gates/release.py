@@ -51,6 +51,7 @@ def _assets(place: Place, version: str) -> Iterator[Command]:
     """.build/release, made anew of the copy as it is."""
     yield from publishing.pack(place)
     yield from publishing.import_(place)
+    yield from publishing.lint(place)
     yield from publishing.site(place)
     yield from publishing.contexts(place)
     folder = place.build / "release"

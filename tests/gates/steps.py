@@ -255,8 +255,14 @@ SHORT = (
     ),
     Step("docs-lint", "documentation of modules and roles", publishing.docs_lint),
     Step(
+        "ansible-lint",
+        "playbooks and roles of the tarball, by the rules of Galaxy",
+        publishing.ansible_lint,
+        parts=_folders(*TARBALL),
+    ),
+    Step(
         "galaxy-importer",
-        "the tarball as Galaxy imports it: ansible-doc, ansible-lint",
+        "the tarball as Galaxy imports it: metadata, ansible-doc",
         publishing.galaxy_importer,
         parts=_folders(*TARBALL),
     ),

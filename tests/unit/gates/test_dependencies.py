@@ -108,8 +108,9 @@ def test_every_level_knows_its_files(repository: Repository) -> None:
         assert set(step.parts(repository)) == marked != set()
 
 
-def test_everything_that_is_packed_brings_the_import_back(repository: Repository) -> None:
-    parts = STEPS["galaxy-importer"].parts
+@pytest.mark.parametrize("name", ["ansible-lint", "galaxy-importer"])
+def test_everything_that_is_packed_brings_the_import_back(name: str, repository: Repository) -> None:
+    parts = STEPS[name].parts
     assert parts
     packed = set(parts(repository)["all"])
     assert {name for name in repository.files if name.startswith(TARBALL)} <= packed
