@@ -60,8 +60,7 @@ class Process:
     @property
     def cpu_seconds(self) -> float:
         """User and system time, also of children that it has waited for; 0 when it is gone."""
-        fields = _stat(self.pid)
-        return sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK") if fields else 0.0
+        return cpu_seconds(self.pid)
 
     def send(self, signal_number: int) -> None:
         """Send a signal, if the process is still there."""
@@ -70,6 +69,12 @@ class Process:
                 os.kill(self.pid, signal_number)
             except ProcessLookupError:
                 return
+
+
+def cpu_seconds(pid: int) -> float:
+    """User and system time, also of children that it has waited for; 0 when it is gone."""
+    fields = _stat(pid)
+    return sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK") if fields else 0.0
 
 
 def boot_id() -> str:
@@ -177,13 +182,16 @@ def stop(processes: Iterable[Process], *, patience: float) -> None:
 
 
 def _note_cpu(processes: Iterable[Process]) -> None:
-    """Write what daemons have cost to the file that the gates name: they outlive who started them,
-    so nobody else counts it."""
+    for process in processes:
+        note_cost(process.program, process.cpu_seconds)
+
+
+def note_cost(program: str, seconds: float) -> None:
+    """Write what a daemon has cost, in seconds of CPU, to the file that the gates name: it outlives
+    who started it, so nobody else counts it."""
     if file := os.environ.get(CPU_FILE):
         with Path(file).open("a") as lines:
-            for process in processes:
-                row = {"program": process.program, "seconds": process.cpu_seconds}
-                lines.write(f"{json.dumps(row)}\n")
+            lines.write(f"{json.dumps({'program': program, 'seconds': seconds})}\n")
 
 
 def _note(folder: Path, program: str) -> Path:

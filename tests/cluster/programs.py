@@ -99,6 +99,17 @@ KUBELET_MODULES = (
     ),
 )
 
+# Only for molecule's scenario on kind, and what a node image of kind holds beside all others.
+KIND_MODULES = (Module("kind", "sigs.k8s.io/kind", {"kind": "sigs.k8s.io/kind"}, {}),)
+KIND_NODE_MODULES = (
+    Module(
+        "kind-node",
+        "k8s.io/kubernetes",
+        {name: f"k8s.io/kubernetes/cmd/{name}" for name in ("kubeadm", "kube-proxy")},
+        {},
+    ),
+)
+
 # Only for clusters whose scheduler goes by NUMA nodes.
 NUMA_MODULES = (
     Module(
@@ -274,6 +285,14 @@ def module_version(module: Module, tools: Path = TOOLS) -> str:
     return found[1]
 
 
+def module_folder(module: Module, say: Say, tools: Path = TOOLS) -> Path:
+    """Where Go has the files of the module, which is downloaded if it is not there."""
+    go, place = find_go(say), tools / module.folder
+    _run([go, "mod", "download", module.module], place, f"download {module.module}")
+    listed = [go, "list", "-m", "-f", "{{.Dir}}", module.module]
+    return Path(_run(listed, place, f"find {module.module}"))
+
+
 def _flags(module: Module, tools: Path) -> list[str]:
     stamps, tags = ["-s", "-w"], []
     if module.module == "k8s.io/kubernetes":
@@ -336,15 +355,7 @@ class _Source:
                 if not (folder / name).exists():
                     self._obtain(module, name, folder / name)
             if missing := [name for name in module.documents if not (folder / name).exists()]:
-                go, place = find_go(self.say), self.tools / module.folder
-                _run([go, "mod", "download", module.module], place, f"download {module.module}")
-                root = Path(
-                    _run(
-                        [go, "list", "-m", "-f", "{{.Dir}}", module.module],
-                        place,
-                        f"find {module.module}",
-                    )
-                )
+                root = module_folder(module, self.say, self.tools)
                 for name in missing:
                     _gather(root, module.documents[name], folder / name)
 

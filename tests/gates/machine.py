@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import os
 import platform
+import shutil
+import subprocess
 from pathlib import Path
 
 # Steps wait as long as they compute.
@@ -40,3 +42,16 @@ def without_virtual_machines() -> str:
     if platform.machine() != "x86_64":
         return "it needs an x86_64 machine, which its virtual machines are"
     return without_root()
+
+
+def without_kind() -> str:
+    """What is lacking for a cluster of kind: as root on Debian, the step makes engine and node image
+    itself."""
+    if os.geteuid() == 0 and platform.freedesktop_os_release().get("ID") == "debian":
+        return ""
+    for engine in filter(shutil.which, ("docker", "podman")):
+        if subprocess.run([engine, "info"], capture_output=True, check=False).returncode == 0:
+            return ""
+    return (
+        "it needs Docker or podman, or root on Debian 12 or newer, where it brings its own Docker"
+    )

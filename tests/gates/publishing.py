@@ -58,11 +58,16 @@ def docs_site(place: Place) -> Iterator[Command]:
 
 def build(place: Place) -> Iterator[Command]:
     """The tarball, and the tarball installed."""
+    yield from install(place, place.installed)
+
+
+def install(place: Place, target: Path) -> Iterator[Command]:
+    """The tarball, installed as a user does into a new collections path with kubernetes.core."""
     collection_copy.refresh(place)
     yield from pack(place)
-    shutil.rmtree(place.installed, ignore_errors=True)
+    shutil.rmtree(target, ignore_errors=True)
     slice_ = Path("ansible_collections", "kubernetes")
-    shutil.copytree(place.collections / slice_, place.installed / slice_)
+    shutil.copytree(place.collections / slice_, target / slice_)
     yield Command(
         [
             "ansible-galaxy",
@@ -71,9 +76,9 @@ def build(place: Place) -> Iterator[Command]:
             str(tarball(place)),
             "--offline",
             "-p",
-            str(place.installed),
+            str(target),
         ],
-        env={"ANSIBLE_COLLECTIONS_PATH": str(place.installed)},
+        env={"ANSIBLE_COLLECTIONS_PATH": str(target)},
     )
 
 

@@ -11,6 +11,7 @@ import os
 import re
 import sys
 import zlib
+from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
@@ -208,22 +209,33 @@ def _pytest(place: Place, name: str, *chosen: str) -> Command:
 def _molecule(place: Place) -> Iterator[Command]:
     """The default scenario on the cluster that HE_TEST_KUBECONFIG names, else on a local one."""
     if os.environ.get("HE_TEST_KUBECONFIG"):
-        yield _scenario(place, "default")
+        yield _scenario(place, "default", place.tested)
     else:
-        yield _scenario(place, "local", folder=REPO / "tests" / "molecule")
+        yield _scenario(place, "local", place.tested, folder=REPO / "tests" / "molecule")
 
 
 def _molecule_kind(place: Place) -> Iterator[Command]:
-    yield _scenario(place, "kind")
+    """As a user: the tarball built, installed, and the scenario in it played."""
+    collections = place.scratch / "installed"
+    yield from publishing.install(place, collections)
+    played = _scenario(place, "kind", collections)
+    yield replace(played, argv=["python", "-m", "tests.cluster.kind", *played.argv])
 
 
-def _scenario(place: Place, name: str, folder: Path | None = None) -> Command:
-    """A scenario of the collection that is tested, or one that uses its playbooks."""
+def _scenario_kind(repository: Repository) -> dict[str, set[str]]:
+    """One part: the scenarios, with all that they depend on."""
+    folder = "extensions/molecule/"
+    chosen = {name for name in repository.files if name.startswith(folder) and "README" not in name}
+    return {"kind": repository.closure(chosen)}
+
+
+def _scenario(place: Place, name: str, collections: Path, folder: Path | None = None) -> Command:
+    """A scenario of the collection in a collections path, or one that uses its playbooks."""
     packed = (
-        place.tested / "ansible_collections" / "hardware" / "enablement" / "extensions" / "molecule"
+        collections / "ansible_collections" / "hardware" / "enablement" / "extensions" / "molecule"
     )
     env = {
-        "ANSIBLE_COLLECTIONS_PATH": str(place.tested),
+        "ANSIBLE_COLLECTIONS_PATH": str(collections),
         "HE_SCENARIOS": str(packed),
         "MOLECULE_GLOB": f"{folder or packed}/*/molecule.yml",
         "MOLECULE_EPHEMERAL_DIRECTORY": str(place.build / "molecule" / name),
@@ -349,6 +361,14 @@ LEVELS = (
         slots=2,
     ),
     INTEGRATION,
+    Step(
+        "molecule-kind",
+        "scenario kind from the tarball: simulated nodes on a cluster that kind makes",
+        _molecule_kind,
+        parts=_scenario_kind,
+        slots=2,
+        lacking=machine.without_kind,
+    ),
     # By name and not by number of tests: the long files come first, the many short ones that share
     # a cluster fill up.
     Step(
@@ -404,11 +424,6 @@ EXTRA = (
     ),
     Step("release-assets", "what the tag that is checked out hands out", release_assets),
     Step("build", "pack the collection and install it into .build/installed", publishing.build),
-    Step(
-        "molecule-kind",
-        "scenario kind: simulated nodes on a cluster that kind makes",
-        _molecule_kind,
-    ),
     Step("scale", "1000 simulated nodes", _scale),
 )
 

@@ -51,8 +51,8 @@ def write_layer(folder: Path, target: Path) -> Layer:
 def write_archive(
     target: Path, layers: Sequence[Layer], images: Mapping[str, Mapping[str, object]]
 ) -> None:
-    """Write images that share all layers as an OCI layout in one tar file. images: reference ->
-    config."""
+    """Write images that share all layers as an OCI layout in one tar file, which `docker load` reads
+    as well. images: reference -> config."""
     # Blobs that are files, and blobs that are made here.
     files = {layer.digest: layer.file for layer in layers}
     texts: dict[str, bytes] = {}
@@ -68,6 +68,8 @@ def write_archive(
         for layer in layers
     ]
     entries = []
+    # Docker older than 25 knows no layout, but what its own `docker save` writes.
+    saved = []
     for reference, config in images.items():
         image = {
             "architecture": architecture(),
@@ -89,10 +91,18 @@ def write_archive(
         tag = reference.rpartition(":")[2]
         names = {"io.containerd.image.name": reference, "org.opencontainers.image.ref.name": tag}
         entries.append({**entry, "annotations": names})
+        saved.append(
+            {
+                "Config": _blob(config_entry),
+                "RepoTags": [reference],
+                "Layers": [_blob(layer) for layer in layer_entries],
+            }
+        )
     index = {"schemaVersion": 2, "manifests": entries}
     with tarfile.open(target, "w", format=tarfile.PAX_FORMAT) as tar:
         _add_text(tar, "oci-layout", b'{"imageLayoutVersion": "1.0.0"}')
         _add_text(tar, "index.json", json.dumps(index).encode())
+        _add_text(tar, "manifest.json", json.dumps(saved).encode())
         for digest, content in texts.items():
             _add_text(tar, f"blobs/sha256/{digest}", content)
         for digest, file in files.items():
@@ -104,7 +114,7 @@ def read_layers(archive: Path, folder: Path) -> list[Layer]:
     with tarfile.open(archive) as tar:
 
         def blob(entry: Mapping[str, str]) -> IO[bytes]:
-            stream = tar.extractfile(f"blobs/{entry['digest'].replace(':', '/')}")
+            stream = tar.extractfile(_blob(entry))
             if stream is None:
                 raise ClusterError(
                     f"{archive} is no archive of an image: remove its folder, and it is made anew."
@@ -120,6 +130,10 @@ def read_layers(archive: Path, folder: Path) -> list[Layer]:
                 shutil.copyfileobj(blob(entry), target)
             layers.append(Layer(file, entry["digest"].partition(":")[2]))
     return layers
+
+
+def _blob(entry: Mapping[str, object]) -> str:
+    return f"blobs/{str(entry['digest']).replace(':', '/')}"
 
 
 def _add(tar: tarfile.TarFile, folder: Path, prefix: str) -> None:

@@ -84,6 +84,23 @@ NODE = Recipe(
     f"{_INSTALL} runc containernetworking-plugins kmod procps iproute2",
 )
 
+KIND_NODE = Recipe(
+    "kind-node",
+    "the root file system of kind's nodes: systemd, runc, CNI plugins, iptables",
+    # What kind's own images/base/Dockerfile does: only its own services start.
+    f"""{_INSTALL} systemd runc containernetworking-plugins conntrack iptables iproute2 kmod procps
+rm -f /etc/systemd/system/*.wants/* /usr/lib/systemd/system/sockets.target.wants/*udev*
+for target in basic local-fs multi-user; do rm -f /usr/lib/systemd/system/$target.target.wants/*; done
+rm -f /usr/lib/systemd/system/sysinit.target.wants/systemd-tmpfiles-setup.service
+echo ReadKMsg=no >> /etc/systemd/journald.conf
+ln -s /usr/lib/systemd/systemd /usr/sbin/init
+# It would register with the kernel, which is that of all.
+ln -s /dev/null /etc/systemd/system/systemd-binfmt.service
+mkdir -p /opt/cni
+ln -s /usr/lib/cni /opt/cni/bin
+""",
+)
+
 BUILDER = Recipe(
     "builder",
     "buildah, which builds and pushes images",
@@ -158,7 +175,10 @@ ln -s java-17-openjdk-* java-17
     config={"Env": [*_ENV["Env"], "PYTHONUNBUFFERED=1", "JAVA_HOME=/usr/lib/jvm/java-17"]},
 )
 
-RECIPES = {recipe.name: recipe for recipe in (NODE, BUILDER, KMOD_BASE, PYTHON_BASE, RULEBOOK_BASE)}
+RECIPES = {
+    recipe.name: recipe
+    for recipe in (NODE, KIND_NODE, BUILDER, KMOD_BASE, PYTHON_BASE, RULEBOOK_BASE)
+}
 
 
 GPU = Overlay(

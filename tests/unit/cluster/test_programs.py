@@ -17,6 +17,8 @@ from tests.cluster.errors import ClusterError
 from tests.cluster.programs import (
     HELM_MODULES,
     INJECTOR_MODULES,
+    KIND_MODULES,
+    KIND_NODE_MODULES,
     KUBELET_MODULES,
     KUBERNETES,
     KWOK_MODULES,
@@ -44,6 +46,8 @@ def tools(tmp_path: Path) -> Path:
     [
         *MODULES,
         *KWOK_MODULES,
+        *KIND_MODULES,
+        *KIND_NODE_MODULES,
         *KUBELET_MODULES,
         *REGISTRY_MODULES,
         *PROMTOOL_MODULES,

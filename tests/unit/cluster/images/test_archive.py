@@ -60,8 +60,11 @@ def test_images_of_one_archive_share_their_layers_and_differ_in_what_they_run(
         index = archive.extractfile("index.json")
         assert index is not None
         entries = json.load(index)["manifests"]
-        # oci-layout, index, one layer, and for each image a manifest and a config.
-        assert len(archive.getnames()) == 7
+        # oci-layout, index, manifest.json, one layer, and for each image a manifest and a config.
+        assert len(archive.getnames()) == 8
+        saved = archive.extractfile("manifest.json")
+        assert saved is not None
+        assert [image["RepoTags"] for image in json.load(saved)] == [[name] for name in names]
     assert [entry["annotations"]["io.containerd.image.name"] for entry in entries] == list(names)
 
     (tmp_path / "again").mkdir()
