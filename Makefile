@@ -56,7 +56,7 @@ test-core: ## the default scenario on an older ansible-core, in its own venv (CO
 	@$(PYTHON) tests/bootstrap.py core-$(CORE)
 	@.venv-core-$(CORE)/bin/python -m tests.gates molecule
 
-molecule-kind: venv ## scenario kind (needs kind and a container engine)
+molecule-kind: venv ## scenario kind, from the tarball (needs a container engine, or root)
 	@$(GATES) molecule-kind
 
 e2e-faults: venv ## what goes wrong on the way: crashes, lies, silence, killed runs, two runs at once

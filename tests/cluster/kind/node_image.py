@@ -218,11 +218,11 @@ def _sandbox(kind: Path) -> str:
 
 
 def _lay_out(parts: _Parts, root: Path) -> None:
-    """Kind's files, with what this machine needs changed; programs, network."""
+    """kind's files, programs, network, and what an engine without CAP_SYS_RESOURCE needs changed."""
     source = parts.kind / "images/base/files"
     for file in filter(Path.is_file, source.rglob("*")):
-        name = file.relative_to(source)
-        _write(root / name, file.read_text(), 0o755 if name.parent.name == "bin" else 0o644)
+        mode = 0o755 if file.parent.name == "bin" else 0o644
+        _write(root / file.relative_to(source), file.read_text(), mode)
     for name, path in _PROGRAMS.items():
         _copy_program(parts.programs, name, root / path)
     configuration = root / "etc/containerd/config.toml"
