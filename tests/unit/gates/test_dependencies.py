@@ -109,7 +109,9 @@ def test_every_level_knows_its_files(repository: Repository) -> None:
 
 
 @pytest.mark.parametrize("name", ["ansible-lint", "galaxy-importer"])
-def test_everything_that_is_packed_brings_the_import_back(name: str, repository: Repository) -> None:
+def test_everything_that_is_packed_brings_the_import_back(
+    name: str, repository: Repository
+) -> None:
     parts = STEPS[name].parts
     assert parts
     packed = set(parts(repository)["all"])
