@@ -140,6 +140,10 @@ orders:
   type: list
   elements: dict
   returned: success
+bases:
+  description: Base images of builds, each with the same by its digest.
+  type: dict
+  returned: success
 """
 
 from ansible.module_utils.basic import AnsibleModule

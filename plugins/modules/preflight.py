@@ -147,6 +147,18 @@ findings:
     blocks:
       description: Whether an enable would be stopped; else it is only not known.
       type: bool
+images:
+  description: All images that this needs, but those of OpenShift's internal registry.
+  type: list
+  elements: dict
+  returned: with a recipe
+  contains:
+    image:
+      description: The image by the name by which it is looked for.
+      type: str
+    pinned:
+      description: The same with its digest; empty where that is not known.
+      type: str
 staged:
   description: The kernels that the record has.
   type: list

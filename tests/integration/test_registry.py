@@ -18,12 +18,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 
 from ansible_collections.hardware.enablement.plugins.module_utils._errors import InvalidInput
 from ansible_collections.hardware.enablement.plugins.module_utils._http.proxies import Proxies
+from ansible_collections.hardware.enablement.plugins.module_utils._interface import arguments
+from ansible_collections.hardware.enablement.plugins.module_utils._interface.outcome import (
+    outcome_of,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils._nodes.expected_kernels import (
     ExpectedKernel,
 )
+from ansible_collections.hardware.enablement.plugins.module_utils._preflight import copy_core
 from ansible_collections.hardware.enablement.plugins.module_utils._preflight.release_kernels import (
     release_kernels,
 )
@@ -53,6 +59,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils._registry.regi
     WrongArchitecture,
     WrongDigest,
 )
+from ansible_collections.hardware.enablement.plugins.module_utils._runs.context import RunContext
 from tests.cluster import processes
 from tests.cluster.faults import Fault, FaultProxy, ForwardProxy
 from tests.cluster.paths import REPO, registry_folder
@@ -618,3 +625,144 @@ def test_the_kernel_of_a_release_is_read_from_the_layers_of_its_images(bed: Bed)
         lambda image, arch, path: client.file_of(parse(image), arch, path),
     )
     assert found == [ExpectedKernel(kernel, "rhel", "9.6", build, "amd64", toolkit)]
+
+
+# Images on their way to a mirror
+
+
+def copied(bed: Bed, *, check: bool = False, **params: Any) -> dict[str, Any]:
+    """What image_copy returns, asking as who may push to the registry and through its proxy."""
+    spec = {name: dict(argument) for name, argument in arguments.IMAGE_COPY.items()}
+    given = ArgumentSpecValidator(spec).validate({"registry_ca": bed.registry.ca, **params})
+    assert not given.error_messages, given.error_messages
+    return outcome_of(
+        lambda: copy_core.TASK.run(given.validated_parameters, RunContext(check_mode=check)),
+        secrets=set(),
+        verbosity=0,
+    )
+
+
+def auth_file(folder: Path, *beds: Bed) -> str:
+    """A configuration of docker with the account of these registries."""
+    auths = {
+        place: PUSHER.entry for bed in beds for place in (bed.registry.address, bed.proxy.address)
+    }
+    path = folder / "config.json"
+    path.write_text(json.dumps({"auths": auths}))
+    return str(path)
+
+
+def changes_of(bed: Bed, mark: int) -> list[str]:
+    """The requests since then that write."""
+    asked = bed.registry.requests(mark)
+    return [str(each) for each in asked if each.method in ("PUT", "POST", "PATCH", "DELETE")]
+
+
+def blobs_of(bed: Bed, mark: int) -> list[str]:
+    """The blobs that were read since then."""
+    asked = bed.registry.requests(mark)
+    return [each.path for each in asked if each.method == "GET" and "/blobs/" in each.path]
+
+
+def test_images_travel_to_a_mirror_through_a_folder(bed: Bed, any_bed: Bed, tmp_path: Path) -> None:
+    members = {
+        arch: bed.images.push("air", arch, arch=arch, files={"for": arch.encode()})
+        for arch in ("amd64", "arm64")
+    }
+    index = bed.images.push_index("air", "all", members)
+    images = [str(bed.reference()), str(bed.reference("air:all"))]
+    layout = tmp_path / "layout"
+    params = {
+        "images": images,
+        "layout": str(layout),
+        "registry_auth_file": auth_file(tmp_path, bed, any_bed),
+    }
+
+    # Exported once; what is damaged or missing of it is fetched again, and nothing else.
+    assert (copied(bed, state="exported", check=True, **params)["changed"], layout.exists()) == (
+        True,
+        False,
+    )
+    first = copied(bed, state="exported", **params)
+    assert [each["digest"] for each in first["images"]] == [bed.digest, index]
+    assert json.loads((layout / "oci-layout").read_text()) == {"imageLayoutVersion": "1.0.0"}
+    mark = bed.registry.mark()
+    assert not copied(bed, state="exported", **params)["changed"]
+    assert blobs_of(bed, mark) == []
+    _top, config, layer = blobs(layout, bed.digest)
+    config.unlink()
+    layer.write_bytes(b"x" + layer.read_bytes()[1:])
+    (layer.parent / f".{layer.name}.part").write_bytes(b"left by a run that was killed")
+    broken = copied(any_bed, state="imported", mirror=any_bed.registry.address, **params)
+    assert (broken["failed"], "export again" in broken["msg"]) == (True, True)
+    mark = bed.registry.mark()
+    assert copied(bed, state="exported", **params)["changed"]
+    assert len(blobs_of(bed, mark)) == 2
+    assert list(layout.rglob(".*")) == []
+
+    # Imported over a connection that is cut in the middle of a blob, and again.
+    mirror = {
+        "mirror": f"{any_bed.proxy.address}/{tmp_path.name}",
+        "registry_ca": any_bed.registry.ca,
+    }
+    lacking = copied(any_bed, **params, **mirror)
+    assert lacking["missing"] == images
+    mark = any_bed.registry.mark()
+    assert copied(any_bed, state="imported", check=True, **params, **mirror)["changed"]
+    assert changes_of(any_bed, mark) == []
+    with any_bed.proxy.faults.on(Fault(method="PUT", path="manifests", status=403, times=1)):
+        refused = copied(any_bed, state="imported", **params, **mirror)
+    assert refused["failed"]
+    with any_bed.proxy.faults.on(Fault(method="PUT", path="uploads", lost="answer", times=1)):
+        done = copied(any_bed, state="imported", **params, **mirror)
+    assert [each["digest"] for each in done["images"]] == [bed.digest, index]
+    mark = any_bed.registry.mark()
+    assert not copied(any_bed, state="imported", **params, **mirror)["changed"]
+    assert changes_of(any_bed, mark) == []
+    assert copied(any_bed, **params, **mirror)["missing"] == []
+
+    # The mirrors that are returned lead there, with the source down.
+    places = tuple(RegistryMirror(**each) for each in done["registry_mirrors"])
+    client = any_bed.client(mirrors=places)
+    for arch, digest in members.items():
+        found = client.find(bed.reference("air:all"), arch)
+        assert found
+        assert (found.digest, found.manifest_digest) == (index, digest)
+    air = any_bed.reference(f"{tmp_path.name}/{bed.registry.address.replace(':', '-')}/air:all")
+    any_bed.images.push(air.repository, air.tag)
+    moved = copied(any_bed, **params, **mirror)
+    assert (moved["missing"], moved["images"][1]["status"]) == ([images[1]], "other")
+
+
+def test_an_image_is_exported_for_some_architectures(bed: Bed, tmp_path: Path) -> None:
+    members = {arch: bed.images.push("few", arch, arch=arch) for arch in ("amd64", "arm64")}
+    whole = bed.images.push_index("few", "all", members)
+    by_tag, by_digest = str(bed.reference("few:all")), str(bed.reference(f"few@{whole}"))
+    params = {
+        "state": "exported",
+        "registry_auth_file": auth_file(tmp_path, bed),
+        "archs": ["arm64"],
+    }
+    few = copied(bed, images=[by_tag], layout=str(tmp_path / "few"), **params)
+    digest = few["images"][0]["digest"]
+    listed = json.loads(blobs_path(tmp_path / "few", digest).read_text())["manifests"]
+    assert [each["platform"]["architecture"] for each in listed] == ["arm64"]
+    assert not blobs_path(tmp_path / "few", members["amd64"]).exists()
+    copied(bed, images=[by_digest], layout=str(tmp_path / "whole"), **params)
+    assert all(blobs_path(tmp_path / "whole", each).exists() for each in (whole, *members.values()))
+    none = copied(
+        bed, images=[by_tag], layout=str(tmp_path / "few"), **{**params, "archs": ["s390x"]}
+    )
+    assert "it is for amd64, arm64, not for all of s390x" in none["msg"]
+
+
+def blobs(layout: Path, digest: str) -> list[Path]:
+    """The files of an image in a layout: its manifest, configuration and layers."""
+    manifest = json.loads(blobs_path(layout, digest).read_text())
+    parts = [manifest["config"], *manifest["layers"]]
+    return [blobs_path(layout, each) for each in (digest, *(part["digest"] for part in parts))]
+
+
+def blobs_path(layout: Path, digest: str) -> Path:
+    """Where a layout has a blob."""
+    return layout / "blobs" / digest.replace(":", "/")

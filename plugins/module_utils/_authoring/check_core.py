@@ -16,9 +16,9 @@ from .._recipes.checking.api_types import ApiTypes
 from .._recipes.checking.check import Checked, check
 from .._recipes.loading.instances import default_namespace
 from .._recipes.templates.overlay import place_of
+from .._registry.image_set import image_set
 from .._runs.context import RunContext
 from .._states.on_nodes.proven_condition import is_wanted
-from .image_set import image_set
 from .rights.needed import needed_rights
 from .rights.roles import rules
 

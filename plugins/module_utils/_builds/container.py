@@ -46,7 +46,7 @@ from .environment import NamespaceSecrets, environment
 from .fallback_builds import pulled_or_built
 from .lookups.base import BaseLookup, KnownBases
 from .memory import Remembered
-from .orders import BuildOrder, Built, Resolution, Source, build_key, order_name
+from .orders import BuildOrder, Built, Found, Resolution, Source, build_key, order_name
 from .outside import built_elsewhere
 from .prediction import BuildPrediction
 from .resolutions import Known, without
@@ -57,7 +57,7 @@ from .streams import is_internal
 from .wanted import BuildInputs
 
 # What a recipe whose images are only named ends up with.
-_NOTHING: Obj = {"changed": False, "images": [], "groups": [], "orders": []}
+_NOTHING: Obj = {"changed": False, "images": [], "groups": [], "orders": [], "bases": {}}
 
 
 def run(request: DriverContainerRequest, context: RunContext) -> Obj:
@@ -150,6 +150,7 @@ class _ImageSearch:
         images = self._noted(images)
         result: Obj = {"changed": self.changed, "images": images, "groups": rows}
         result["orders"] = [order.to_dict() for order in self.orders]
+        result["bases"] = self._found_bases
         # A registry that is down says the same for every kernel.
         problems = list(dict.fromkeys(row["problem"] for row in rows if row["problem"]))
         for problem in problems:
@@ -158,6 +159,14 @@ class _ImageSearch:
         if problems and not has_image and not self._is_unasked(chosen):
             result.update(failed=True, msg=_failure_message(problems[0], len(rows)))
         return result
+
+    @property
+    def _found_bases(self) -> dict[str, str]:
+        """The base images that are there, each with the same by its digest."""
+        looked_up = (entry for known in self._bases.values() for entry in known.items())
+        return {
+            name: base.reference for (name, _arch), base in looked_up if isinstance(base, Found)
+        }
 
     def _noted(self, images: Sequence[Obj]) -> list[Obj]:
         """The entries as the record has them from now on."""

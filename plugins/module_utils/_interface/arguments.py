@@ -317,6 +317,20 @@ IMAGE_BUILD: Spec = {
     "timeout": {"type": "int", "default": 1800},
 }
 
+IMAGE_COPY: Spec = {
+    "images": {"type": "list", "elements": "str", "default": []},
+    "state": {
+        "type": "str",
+        "choices": ["checked", "exported", "imported"],
+        "default": "checked",
+    },
+    "layout": {"type": "path"},
+    "mirror": {"type": "str"},
+    "archs": {"type": "list", "elements": "str", "default": []},
+    **REGISTRIES,
+    "registry_auth_file": {"type": "path"},
+}
+
 SPECIAL_RESOURCE: Spec = {
     **CONNECTION,
     **RECIPE,

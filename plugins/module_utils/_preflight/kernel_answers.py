@@ -87,13 +87,15 @@ def _system(group: NodeGroup) -> str:
 
 @dataclass(frozen=True)
 class PreflightResult:
-    """All of it, for one recipe. staged: kernels that the record has."""
+    """All of it, for one recipe. needed: all images, by name (image) and with their digest (pinned, ""
+    where that is not known). staged: kernels that the record has."""
 
     recipe: str
     enabled: bool
     images: Sequence[KernelImage]
     findings: Sequence[PreflightFinding]
     staged: Sequence[str] = ()
+    needed: Sequence[Obj] = ()
 
     @property
     def ready(self) -> bool:
@@ -116,6 +118,7 @@ class PreflightResult:
             "ready": self.ready,
             "kernels": [asdict(each) for each in self.images],
             "findings": [asdict(finding) for finding in self.findings],
+            "images": list(self.needed),
             "staged": list(self.staged),
             "next": self.todo,
         }

@@ -6,11 +6,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any
 
-from .._builds.access import ImageAccess
 from .._cluster.api_client.api_errors import Forbidden
 from .._cluster.api_client.client import Client
 from .._cluster.api_objects.change_report import name_some
@@ -18,7 +16,6 @@ from .._cluster.api_objects.changes import Change
 from .._errors import EnablementError
 from .._json import Obj, part
 from .._nodes.taints import Taint, is_tolerated, taints_of
-from .._recipes.checking.object_names import images_of
 from .._recipes.render import check_recipe
 from .._recipes.templates.manifests import pod_template
 from .._runs.context import RunContext
@@ -27,6 +24,7 @@ from .._states.desired import Desired
 from .._states.preflight import refuse_missing_rights, refuse_others
 from .._verdicts.conditions import condition
 from .kernel_answers import PreflightFinding
+from .needed_image import NeededImage
 from .pod_trials import refused_pods
 
 _NAMED = 3
@@ -45,9 +43,14 @@ def refused(check: str, call: Callable[[], object]) -> Iterator[PreflightFinding
 
 
 def findings(
-    client: Client, desired: Desired, access: ImageAccess, context: RunContext, *, adopt: bool
+    client: Client,
+    desired: Desired,
+    images: Callable[[Sequence[Obj]], Sequence[NeededImage]],
+    context: RunContext,
+    *,
+    adopt: bool,
 ) -> Iterator[PreflightFinding]:
-    """All findings about a recipe that has nodes."""
+    """All findings about a recipe that has nodes. images: looks up those of pods of some objects."""
     whole = replace(desired.facts, resolved=None)
     yield from refused("rivals", lambda: refuse_others(client, desired, adopt=adopt))
     yield from refused("recipe", lambda: check_recipe(desired.recipe, whole))
@@ -67,7 +70,9 @@ def findings(
     made = [change.key for change in planned if change.action == "create"]
     yield from refused_pods(client, planner.wanted, made)
     yield from repelled_pods(planner.wanted, desired.nodes)
-    yield from missing_images(planner.wanted, desired, access)
+    for image in images(planner.wanted):
+        if image.finding:
+            yield image.finding
 
 
 def unfit_nodes(nodes: Sequence[Obj]) -> Iterator[PreflightFinding]:
@@ -127,21 +132,3 @@ def missing_secrets(client: Client, desired: Desired) -> Iterator[PreflightFindi
                 "secrets",
                 f"Secret {namespace}/{name} does not exist, and pods pull with it; make it",
             )
-
-
-def missing_images(
-    objects: Sequence[Obj], desired: Desired, access: ImageAccess
-) -> Iterator[PreflightFinding]:
-    """Images that pods name and that their registry does not have. Those of image states are answered
-    by kernel."""
-    resolved: Mapping[str, Mapping[str, Any]] = desired.facts.resolved or {}
-    known = {str(image) for images in resolved.values() for image in images.values()}
-    arch = desired.discovery.node_groups[0].system.arch
-    named = {image for obj in objects for _path, image in images_of(obj)}
-    for image in sorted(named - known):
-        try:
-            if access.images(image, arch) is None:
-                yield PreflightFinding("images", f"{image} does not exist; push it")
-        except EnablementError as error:
-            # Nodes may reach what is out of reach from here.
-            yield PreflightFinding("images", str(error).rstrip("."), blocks=False)

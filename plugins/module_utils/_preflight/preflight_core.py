@@ -6,7 +6,7 @@ that is asked for, images built and drivers staged before them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -15,6 +15,7 @@ from .._builds.container import find_images
 from .._cluster.api_client.client import Client, connect
 from .._errors import EnablementError, InvalidInput
 from .._json import Obj, part
+from .._nodes.discovery import Discovery
 from .._nodes.expected_kernels import ExpectedKernel, parse_expected
 from .._nodes.facts import NodeFacts
 from .._recipes.loading.lookups import is_looked_up
@@ -38,6 +39,7 @@ from .kernel_answers import (
     kernel_answers,
     table,
 )
+from .needed_image import NeededImage, found_images, named_images, needed_images
 from .preflight_checks import findings, refused
 from .preflight_request import PreflightRequest
 from .release_kernels import release_kernels
@@ -156,12 +158,14 @@ class _Preflight:
         seen = {**discovery.to_dict(), "cluster": cluster}
         rows: list[Obj] = []
         entries: list[Obj] = []
+        bases: dict[str, str] = {}
 
         def find() -> None:
             found = find_images(
                 client, prepared, self._request.of_images(self._given, seen), context
             )
             rows.extend(found["groups"])
+            bases.update(found["bases"])
             # What is to be built has its name already, by which policies may decide.
             targets = {(row["state"], row["group"]): row.get("target") for row in rows}
             entries.extend(
@@ -178,14 +182,30 @@ class _Preflight:
             context.clock,
             discovery=seen,
         )
-        access = ImageAccess(client, prepared, self._request.building, self._dry)
-        problems += findings(client, desired, access, self._dry, adopt=self._request.adopt)
+        needed: list[NeededImage] = []
+
+        def of_pods(objects: Sequence[Obj]) -> list[NeededImage]:
+            needed.extend(self._needed(named_images(objects, desired), discovery))
+            return needed
+
+        problems += findings(client, desired, of_pods, self._dry, adopt=self._request.adopt)
+        needed += found_images(rows, bases)
         has_images = any(is_looked_up(state) for state in prepared.recipe.states.values())
         groups = discovery.coarse(_per(prepared) if has_images else ("kernel",))
-        return self._result(kernel_answers(groups, rows), _each_once(problems))
+        return self._result(kernel_answers(groups, rows), _each_once(problems), needed)
+
+    def _needed(self, names: Collection[str], discovery: Discovery) -> list[NeededImage]:
+        """The images that pods name, looked up, with the one that builds run in."""
+        access = ImageAccess(self._client, self._prepared, self._request.building, self._dry)
+        archs = sorted({group.system.arch for group in discovery.node_groups})
+        builder = self._request.building.buildah.builder_image
+        return needed_images({*names, *filter(None, [builder])}, archs, access.images)
 
     def _result(
-        self, images: list[KernelImage], problems: Sequence[PreflightFinding]
+        self,
+        images: list[KernelImage],
+        problems: Sequence[PreflightFinding],
+        needed: Sequence[NeededImage] = (),
     ) -> PreflightResult:
         recorded = part(self._prepared.record or {}, "spec").get("expectedKernels")
         return PreflightResult(
@@ -193,6 +213,7 @@ class _Preflight:
             enabled=self._prepared.record is not None,
             images=images,
             findings=problems,
+            needed=[{"image": each.image, "pinned": each.pinned} for each in needed],
             staged=sorted({each.kernel for each in parse_expected(recorded)}),
         )
 

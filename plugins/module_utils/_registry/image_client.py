@@ -15,8 +15,9 @@ from typing import TypeVar
 from .._errors import InvalidInput
 from . import challenge
 from .image_files import MOST_OF_LAYER, file_in_layer
-from .image_manifests import labels_of
+from .image_manifests import Manifest, labels_of
 from .image_names import Reference
+from .image_push import UPLOADS, PushRepository
 from .login import RepositoryAccess
 from .policy import RegistryPolicy
 from .registry_errors import RegistryError
@@ -25,8 +26,6 @@ from .session import RegistryRequest, RegistrySession
 from .web_files import LimitedFile, read_file
 
 T = TypeVar("T")
-
-_UPLOADS = "blobs/uploads/"
 
 
 @dataclass(frozen=True)
@@ -75,6 +74,19 @@ class Registries:
         found = self._first(reference, lambda repository: repository.platform(arch))
         return _image(reference, arch, found[1]) if found else None
 
+    def manifest(self, reference: Reference) -> tuple[Repository, Manifest] | None:
+        """What a reference leads to, an index or the one manifest, with the place that has it; None if
+        there is none anywhere."""
+        return self._first(reference, lambda place: place.manifest(place.place.version))
+
+    def push_to(self, place: Reference, task: str) -> PushRepository:
+        """A repository at just that place, to be written to. task: what for, as messages say it."""
+        return PushRepository(self._transport, place, task)
+
+    def digest_at(self, place: Reference, version: str = "") -> str | None:
+        """The digest that a tag points at in just that place, whatever mirrors it has."""
+        return Repository(self._transport, place, f"look up {place}").digest(version)
+
     def file(self, url: str, most: int) -> bytes:
         """A file of a web server, at most so many bytes."""
         return read_file(self._policy, self._sleep, url, most)
@@ -82,7 +94,7 @@ class Registries:
     def layers(self, reference: Reference, most: int) -> list[bytes] | None:
         """The layers of an artifact as they lie there, each compared with its digest; None if there
         is no such artifact anywhere. Raises InvalidInput where they are more than so many bytes."""
-        found = self._first(reference, lambda place: place.manifest(place.place.version))
+        found = self.manifest(reference)
         if found is None:
             return None
         repository, manifest = found
@@ -120,7 +132,7 @@ class Registries:
         question."""
         place = self._policy.push_place(target)
         access = RepositoryAccess(place, challenge.push(place.repository), f"push {target}")
-        begun = self._transport.send(RegistryRequest("POST", _UPLOADS, access, frozenset({202})))
+        begun = self._transport.send(RegistryRequest("POST", UPLOADS, access, frozenset({202})))
         upload = begun.headers.get("Location", "")
         if upload:
             given_up = RegistryRequest("DELETE", upload, access, frozenset({200, 202, 204}))

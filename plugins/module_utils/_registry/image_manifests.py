@@ -10,9 +10,10 @@ Manifest V 2, Schema 2, which differ in the names of their media types only.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+import json
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, BinaryIO
 
 from .._json import parse_json
 from .image_names import is_digest
@@ -27,6 +28,7 @@ ACCEPT = ", ".join((OCI_INDEX, DOCKER_LIST, OCI_MANIFEST, DOCKER_MANIFEST))
 _INDEXES = frozenset({OCI_INDEX, DOCKER_LIST})
 _IMAGES = frozenset({OCI_MANIFEST, DOCKER_MANIFEST})
 _OS = "linux"
+_PIECE = 1024 * 1024
 
 
 @dataclass(frozen=True)
@@ -63,6 +65,16 @@ def digest_of(body: bytes, like: str = "") -> str:
     """The digest of some bytes, by the algorithm of another digest (sha256 where there is none)."""
     algorithm = like.partition(":")[0] or "sha256"
     return f"{algorithm}:{hashlib.new(algorithm, body).hexdigest()}"
+
+
+def digest_of_file(file: BinaryIO, like: str) -> str:
+    """The digest of a file from its beginning, where it is left, by the algorithm of another digest."""
+    computed = hashlib.new(like.partition(":")[0])
+    file.seek(0)
+    while piece := file.read(_PIECE):
+        computed.update(piece)
+    file.seek(0)
+    return f"{computed.name}:{computed.hexdigest()}"
 
 
 def read_manifest(body: bytes, content_type: str, like: str = "") -> Manifest | None:
@@ -103,6 +115,19 @@ def choose(index: Manifest, arch: str) -> str:
         elif platform.get("architecture") == arch and platform.get("os") == _OS:
             return str(member["digest"])
     return unknown
+
+
+def limited(index: Manifest, archs: Collection[str]) -> Manifest | None:
+    """The index with the members for some architectures alone, which is another one; None where it
+    lacks one of them."""
+    members = [
+        member
+        for member in index.members
+        if _mapping(member.get("platform")).get("architecture") in archs
+    ]
+    body = json.dumps({**index.document, "manifests": members}, indent=2).encode()
+    lacks = set(archs) - set(architectures(index))
+    return None if lacks else read_manifest(body, index.media_type)
 
 
 def architectures(index: Manifest) -> list[str]:

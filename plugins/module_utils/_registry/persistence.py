@@ -15,7 +15,7 @@ from typing import BinaryIO
 
 from .._errors import InvalidInput
 from .._http.http_failure import FailureKind, HttpError
-from .._http.http_pool import READ_S, HttpPool, HttpRequest, HttpResponse
+from .._http.http_pool import READ_S, Body, HttpPool, HttpRequest, HttpResponse
 from .._http.retries import asked_in_words, may_pass, pause_before, retry_after_s
 from .._http.tls_context import system_context
 from .policy import RegistryPolicy, Trust
@@ -94,9 +94,7 @@ class Persistence:
         while True:
             with self._lock:
                 self.requests[count_as or request.method] += 1
-            if sink is not None:
-                sink.seek(0)
-                sink.truncate()
+            _rewind(request.body, sink)
             try:
                 answer = self._attempt(request, registry, sink)
             except RegistryUnreachable as error:
@@ -150,6 +148,15 @@ class Persistence:
                     "the registry", context, largest=LARGEST_IN_MEMORY, size=_POOL, read_s=READ_S
                 )
             return self._pools[key]
+
+
+def _rewind(body: Body, sink: BinaryIO | None) -> None:
+    """What an attempt before this one has read or written counts no more."""
+    if body is not None and not isinstance(body, bytes):
+        body.seek(0)
+    if sink is not None:
+        sink.seek(0)
+        sink.truncate()
 
 
 def refusal(request: HttpRequest, answer: HttpResponse) -> RegistryError:

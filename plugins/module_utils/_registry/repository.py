@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass
 from typing import BinaryIO
 
@@ -18,6 +17,7 @@ from .image_manifests import (
     architectures,
     choose,
     digest_of,
+    digest_of_file,
     read_document,
     read_manifest,
 )
@@ -27,7 +27,6 @@ from .registry_errors import ImageNotFound, RegistryError, WrongArchitecture, Wr
 from .session import RegistryRequest, RegistrySession
 
 _FOUND_OR_NOT = frozenset({200, 404})
-_PIECE = 1024 * 1024
 
 
 @dataclass(frozen=True)
@@ -42,16 +41,25 @@ class Platform:
 
 class Repository:
     """Reads one repository. place: host and repository that are asked. task: what for, as messages
-    say it."""
+    say it. scopes: see challenge.py."""
 
-    def __init__(self, transport: RegistrySession, place: Reference, task: str) -> None:
+    def __init__(
+        self,
+        transport: RegistrySession,
+        place: Reference,
+        task: str,
+        scopes: tuple[str, ...] | None = None,
+    ) -> None:
         self.place = place
         self._transport = transport
-        self._access = RepositoryAccess(place, challenge.pull(place.repository), task)
+        scopes = scopes or challenge.pull(place.repository)
+        self._access = RepositoryAccess(place, scopes, task)
 
-    def digest(self) -> str | None:
-        """The digest that the place's tag points at; None if there is no such tag."""
-        url = f"manifests/{self.place.version}"
+    def digest(self, version: str = "") -> str | None:
+        """The digest that a tag points at (the place's own, where none is given); None if there is no
+        such tag."""
+        version = version or self.place.version
+        url = f"manifests/{version}"
         answer = self._transport.send(
             RegistryRequest("HEAD", url, self._access, _FOUND_OR_NOT, {"Accept": ACCEPT})
         )
@@ -61,7 +69,7 @@ class Repository:
         if digest:
             return digest
         # The header is only recommended.
-        manifest = self.manifest(self.place.version)
+        manifest = self.manifest(version)
         return manifest.digest if manifest else None
 
     def platform(self, arch: str) -> Platform | None:
@@ -102,12 +110,7 @@ class Repository:
         )
         if answer.status == 404:
             raise self._missing(f"the layer {digest}")
-        computed = hashlib.new(digest.partition(":")[0])
-        sink.seek(0)
-        while piece := sink.read(_PIECE):
-            computed.update(piece)
-        sink.seek(0)
-        self._compare(f"{computed.name}:{computed.hexdigest()}", digest)
+        self._compare(digest_of_file(sink, digest), digest)
 
     def _of_index(self, index: Manifest, arch: str) -> Manifest:
         digest = choose(index, arch)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import BinaryIO
 from urllib.parse import urljoin, urlsplit
 
-from .._http.http_pool import HttpRequest, HttpResponse
+from .._http.http_pool import Body, HttpRequest, HttpResponse
 from .image_names import Reference
 from .login import Login, RepositoryAccess
 from .persistence import Persistence, refusal
@@ -28,7 +28,7 @@ class RegistryRequest:
     (`manifests/latest`).
 
     Working on it twice does no harm. access: the repository, scopes and task. expected: the
-    statuses that are answers; others are raised.
+    statuses that are answers; others are raised. body: a file is sent from its beginning.
     """
 
     method: str
@@ -36,6 +36,7 @@ class RegistryRequest:
     access: RepositoryAccess
     expected: frozenset[int]
     headers: Mapping[str, str] = field(default_factory=dict)
+    body: Body = None
 
 
 class RegistrySession:
@@ -88,7 +89,7 @@ class RegistrySession:
         self, call: RegistryRequest, url: str, authorization: str, sink: BinaryIO | None
     ) -> HttpResponse:
         headers = {**call.headers, **({"Authorization": authorization} if authorization else {})}
-        request = HttpRequest(call.method, url, call.access.task, headers)
+        request = HttpRequest(call.method, url, call.access.task, headers, call.body)
         host = call.access.place.host
         return self._persistence.send(request, registry=host, sink=sink)
 

@@ -40,7 +40,26 @@ PASSED_ON: dict[str, tuple[Any, dict[str, set[str]]]] = {
     ),
     "hardware_enablement_kernels": (
         ["6.8.0-71-generic"],
-        {"playbooks/preflight.yml": {"preflight.kernels"}},
+        {
+            "playbooks/preflight.yml": {"preflight.kernels"},
+            "playbooks/images.yml": {"preflight.kernels"},
+        },
+    ),
+    "hardware_enablement_images_state": (
+        "exported",
+        {"playbooks/images.yml": {"image_copy.state"}},
+    ),
+    "hardware_enablement_image_layout": (
+        "/media/disk/images",
+        {"playbooks/images.yml": {"image_copy.layout"}},
+    ),
+    "hardware_enablement_image_mirror": (
+        "mirror.example:5000/hw",
+        {"playbooks/images.yml": {"image_copy.mirror"}},
+    ),
+    "hardware_enablement_image_archs": (
+        ["arm64"],
+        {"playbooks/images.yml": {"image_copy.archs"}},
     ),
     "hardware_enablement_releases": (
         ["registry.example/release:4.19.1"],
@@ -99,16 +118,28 @@ PASSED_ON: dict[str, tuple[Any, dict[str, set[str]]]] = {
     ),
     "hardware_enablement_registry_verify": (
         False,
-        {"playbooks/enable.yml": {f"{IMAGES}.registry_verify", f"{ELSEWHERE}.registry_verify"}},
+        {
+            "playbooks/enable.yml": {
+                "preflight.registry_verify",
+                f"{IMAGES}.registry_verify",
+                f"{ELSEWHERE}.registry_verify",
+            }
+        },
     ),
     "hardware_enablement_registries": (
         [{"host": "registry.example", "ca": "PEM", "verify": True, "plain_http": False}],
-        {"playbooks/enable.yml": {f"{IMAGES}.registries", f"{ELSEWHERE}.registries"}},
+        {
+            "playbooks/enable.yml": {
+                "preflight.registries",
+                f"{IMAGES}.registries",
+                f"{ELSEWHERE}.registries",
+            }
+        },
     ),
     "hardware_enablement_build_namespace": (
         "builds",
         {
-            "playbooks/enable.yml": {f"{IMAGES}.build_namespace"},
+            "playbooks/enable.yml": {"preflight.build_namespace", f"{IMAGES}.build_namespace"},
             "playbooks/preflight.yml": {
                 f"{IMAGES}.build_namespace",
                 "preflight.build_namespace",
@@ -117,19 +148,25 @@ PASSED_ON: dict[str, tuple[Any, dict[str, set[str]]]] = {
     ),
     "hardware_enablement_build_apparmor": (
         "RuntimeDefault",
-        {"playbooks/enable.yml": {f"{IMAGES}.build_apparmor"}},
+        {"playbooks/enable.yml": {"preflight.build_apparmor", f"{IMAGES}.build_apparmor"}},
     ),
     "hardware_enablement_build_seccomp": (
         "Localhost/buildah.json",
-        {"playbooks/enable.yml": {f"{IMAGES}.build_seccomp"}},
+        {"playbooks/enable.yml": {"preflight.build_seccomp", f"{IMAGES}.build_seccomp"}},
     ),
     "hardware_enablement_build_capabilities": (
         ["SYS_ADMIN"],
-        {"playbooks/enable.yml": {f"{IMAGES}.build_capabilities"}},
+        {"playbooks/enable.yml": {"preflight.build_capabilities", f"{IMAGES}.build_capabilities"}},
     ),
     "hardware_enablement_build_timeout": (
         60,
-        {"playbooks/enable.yml": {f"{IMAGES}.build_timeout", f"{ELSEWHERE}.timeout"}},
+        {
+            "playbooks/enable.yml": {
+                "preflight.build_timeout",
+                f"{IMAGES}.build_timeout",
+                f"{ELSEWHERE}.timeout",
+            }
+        },
     ),
     "hardware_enablement_build_host": (
         "builder.example",

@@ -1,0 +1,94 @@
+# Copyright (c) 2026 hardware.enablement contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The images that a recipe needs in a cluster, each with its digest: those that pods name, drivers for
+each kernel, and what they are built on and by."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from .._builds.resolve import Find
+from .._builds.streams import is_internal
+from .._errors import EnablementError
+from .._json import Obj
+from .._recipes.checking.object_names import images_of
+from .._recipes.readiness.node_readiness import runs_pod
+from .._recipes.render import render_pod
+from .._registry.registry_errors import WrongArchitecture
+from .._states.desired import Desired
+from .kernel_answers import PreflightFinding
+
+# In the place of a node's name.
+_ANY = "any"
+
+
+@dataclass(frozen=True)
+class NeededImage:
+    """An image by the name by which it is looked for. pinned: the same with its digest, "" where that
+    is not known, for the reason in why. is_missing: nobody has it."""
+
+    image: str
+    pinned: str = ""
+    why: str = ""
+    is_missing: bool = False
+
+    @property
+    def finding(self) -> PreflightFinding | None:
+        """What is wrong with it; nodes may reach what is out of reach from here."""
+        return PreflightFinding("images", self.why, blocks=self.is_missing) if self.why else None
+
+
+def named_images(objects: Sequence[Obj], desired: Desired) -> set[str]:
+    """The images of pods that these objects make, and of the pods that prove the states; but for those
+    that were found by kernel."""
+    resolved: Mapping[str, Mapping[str, Any]] = desired.facts.resolved or {}
+    known = {str(image) for images in resolved.values() for image in images.values()}
+    pods = [*objects, *_validation_pods(desired)]
+    return {image for obj in pods for _path, image in images_of(obj)} - known
+
+
+def needed_images(names: Iterable[str], archs: Sequence[str], find: Find) -> list[NeededImage]:
+    """What the registries say of images, for all of these architectures."""
+    return [_needed(name, archs, find) for name in sorted(set(names)) if not is_internal(name)]
+
+
+def found_images(rows: Sequence[Mapping[str, Any]], bases: Mapping[str, str]) -> list[NeededImage]:
+    """The drivers and what they are built on, as driver_container has found them. rows: its groups.
+    bases: name of an image -> the same by its digest."""
+    found = {str(row["name"]): str(row["image"]) for row in rows if row["image"] and row["name"]}
+    return [
+        NeededImage(name, with_digest(name, pinned))
+        for name, pinned in sorted({**bases, **found}.items())
+        if not is_internal(name)
+    ]
+
+
+def with_digest(name: str, pinned: str) -> str:
+    """A name as it is, with the digest of what it was found as."""
+    return f"{name.partition('@')[0]}@{pinned.partition('@')[2]}"
+
+
+def _needed(name: str, archs: Sequence[str], find: Find) -> NeededImage:
+    try:
+        found = [find(name, arch) for arch in archs]
+    except WrongArchitecture as error:
+        return NeededImage(name, why=str(error).rstrip("."), is_missing=True)
+    except EnablementError as error:
+        return NeededImage(name, why=str(error).rstrip("."))
+    first = found[0]
+    if first is None:
+        return NeededImage(name, why=f"{name} does not exist; push it", is_missing=True)
+    return NeededImage(name, with_digest(name, first.reference))
+
+
+def _validation_pods(desired: Desired) -> Iterator[Obj]:
+    """The pods that prove states, on some node of each group."""
+    for name, state in desired.rendered.items():
+        for group in desired.discovery.node_groups:
+            for index in state.proofs_on.get(group.id, ()):
+                proof = state.proofs[index]
+                if runs_pod(proof):
+                    yield render_pod(desired.recipe, name, proof, desired.facts, group, _ANY)
