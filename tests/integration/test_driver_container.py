@@ -23,6 +23,7 @@ from tests.integration.driver_bed import BUILDER, INPUTS_LABEL, KERNEL_LABEL, SE
 from tests.integration.kmod_bed import NAMESPACE, NEW, ODD, ODD_TAG, OLD, Kmod, make_kmod
 from tests.integration.plays import Played, Runner
 from tests.integration.registry_bed import Bed, make_bed
+from tests.unit.plugins.module_utils.registry.test_image_signature import COSIGN_PUB
 
 pytestmark = pytest.mark.builds
 
@@ -132,6 +133,17 @@ class TestNothingEnabled:
         )
         assert sentence in check_output(played)
         assert "then run again (and 2 more kernels)" in played.output
+
+    def test_the_key_has_signed_none_of_them(self, kmod: Kmod) -> None:
+        digest = set_prebuilt(kmod)
+        played = kmod.play(options=kmod.options(prebuilt_key=COSIGN_PUB, build=False))
+        assert played.code != 0
+        image = f"{kmod.registry.address}/drivers/prebuilt@{digest}"
+        sentence = (
+            f"no image fits kernel {OLD}: {image} is not used, since the key with the fingerprint"
+        )
+        assert sentence in check_output(played)
+        assert "has not signed it; sign it (cosign sign --key), or correct the key" in played.output
 
     def test_the_ca_is_another_one(self, kmod: Kmod, wrong_ca: str) -> None:
         played = kmod.play(registry_ca=wrong_ca)

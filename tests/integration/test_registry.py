@@ -42,7 +42,13 @@ from ansible_collections.hardware.enablement.plugins.module_utils._registry.cred
 from ansible_collections.hardware.enablement.plugins.module_utils._registry.image_client import (
     Image,
 )
+from ansible_collections.hardware.enablement.plugins.module_utils._registry.image_manifests import (
+    digest_of,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils._registry.image_names import parse
+from ansible_collections.hardware.enablement.plugins.module_utils._registry.image_signature import (
+    PublicKey,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils._registry.keyring import Keyring
 from ansible_collections.hardware.enablement.plugins.module_utils._registry.policy import (
     RegistryMirror,
@@ -65,6 +71,7 @@ from tests.cluster.faults import Fault, FaultProxy, ForwardProxy
 from tests.cluster.paths import REPO, registry_folder
 from tests.cluster.pki import Authority, write_secret
 from tests.cluster.registry import PUSHER, Account, Behaviour, Registry
+from tests.cluster.registry.images import INDEX, MANIFEST
 from tests.cluster.tls import TlsServer
 from tests.integration.registry_bed import (
     KERNEL,
@@ -75,6 +82,14 @@ from tests.integration.registry_bed import (
     keyring,
     make_bed,
     serving,
+)
+from tests.unit.plugins.module_utils.registry.test_image_signature import (
+    COSIGN_PUB,
+    OLDER,
+    OLDER_SIGNATURE,
+    PAYLOAD,
+    SIGNED,
+    bundle,
 )
 
 # Look-ups and logins
@@ -766,3 +781,52 @@ def blobs(layout: Path, digest: str) -> list[Path]:
 def blobs_path(layout: Path, digest: str) -> Path:
     """Where a layout has a blob."""
     return layout / "blobs" / digest.replace(":", "/")
+
+
+# Signatures
+
+
+def test_a_signature_of_cosign_is_found_in_both_of_its_forms(bed: Bed) -> None:
+    """As cosign 3.1.3 has put them there: beside the image, and under a tag of old."""
+    key = PublicKey(COSIGN_PUB)
+    new = bed.images.push("signed", "new", labels={"a": "b"})
+    old = bed.images.push("signed", "old", labels={"a": "c"})
+    assert (new, old) == (SIGNED, OLDER)
+
+    def signed() -> list[bool]:
+        pinned = [bed.reference(f"signed@{digest}") for digest in (new, old)]
+        return [bed.client().is_signed(each, key) for each in pinned]
+
+    assert signed() == [False, False]
+    empty, beside = b"{}", bundle()
+    kind = "application/vnd.dev.sigstore.bundle.v0.3+json"
+    manifest = {
+        "schemaVersion": 2,
+        "mediaType": MANIFEST,
+        "config": descriptor("application/vnd.oci.empty.v1+json", empty),
+        "layers": [descriptor(kind, beside)],
+        "artifactType": kind,
+    }
+    body = json.dumps(manifest).encode()
+    digest = descriptor("", body)["digest"]
+    bed.images.push_parts("signed", digest, manifest, empty, beside)
+    index = {
+        "schemaVersion": 2,
+        "mediaType": INDEX,
+        "manifests": [{**descriptor(MANIFEST, body), "artifactType": kind}],
+    }
+    bed.images.push_parts("signed", new.replace(":", "-"), index)
+    assert signed() == [True, False]
+    layer = {
+        **descriptor("application/vnd.dev.cosign.simplesigning.v1+json", PAYLOAD),
+        "annotations": {"dev.cosignproject.cosign/signature": OLDER_SIGNATURE},
+    }
+    config = descriptor("application/vnd.oci.image.config.v1+json", empty)
+    manifest = {"schemaVersion": 2, "mediaType": MANIFEST, "config": config, "layers": [layer]}
+    bed.images.push_parts("signed", f"{old.replace(':', '-')}.sig", manifest, empty, PAYLOAD)
+    assert signed() == [True, True]
+
+
+def descriptor(media_type: str, body: bytes) -> dict[str, Any]:
+    """What a manifest says of a blob."""
+    return {"mediaType": media_type, "digest": digest_of(body), "size": len(body)}

@@ -14,6 +14,7 @@ from .._nodes.groups import NodeGroup
 from .._nodes.taints import operand_tolerations
 from .._registry.image_client import Registries
 from .._registry.image_names import parse
+from .._registry.image_signature import PublicKey
 from .._registry.policy import RegistryPolicy
 from .._registry.registry_errors import (
     Denied,
@@ -34,6 +35,7 @@ from .orders import Found
 from .registry_policy import given_policy, read_config, whole_policy
 from .resolve import Find
 from .settings import BuildSettings
+from .streams import is_internal
 
 
 class ImageAccess:
@@ -119,6 +121,22 @@ class ImageAccess:
         if image is None:
             return None
         return Found(str(parsed.pinned(image.digest)), image.digest, dict(image.labels))
+
+    def unsigned(self, reference: str, key: str) -> str:
+        """Why an image, pinned by its digest, is not signed by a public key (PEM); "" where it is. Raises
+        InvalidInput for what is no such key, RegistryError where that cannot be asked."""
+        public = PublicKey(key)
+        if is_internal(reference):
+            return (
+                f"{reference} is not used, since a signature in OpenShift's internal registry cannot be"
+                " looked up; name it in a registry that answers here"
+            )
+        if self.registries().is_signed(parse(reference), public):
+            return ""
+        return (
+            f"{reference} is not used, since the key with the fingerprint {public.fingerprint} has not"
+            " signed it; sign it (cosign sign --key), or correct the key"
+        )
 
     def identity(self) -> str:
         """How registries are asked, and in which versions of the Secrets as whom; "" where that is

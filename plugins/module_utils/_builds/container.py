@@ -207,7 +207,7 @@ class _ImageSearch:
         known_bases = self._bases.setdefault(self._source(state), {})
         bases = BaseLookup(find, known_bases, self.facts.driver_toolkits)
         inputs = BuildInputs(self.prepared.recipe, state, self.facts, bases.find, secrets)
-        images = StateSearch(find, known)
+        images = StateSearch(find, self.access.unsigned, known)
         for group in groups:
             images.search(group, inputs)
         possible = self._orders(state, images.searches.values(), settings, secrets)

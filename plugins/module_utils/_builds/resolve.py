@@ -16,14 +16,18 @@ from .inputs import INPUTS_LABEL, KERNEL_LABEL, Inputs
 from .orders import BuildOrder, Found, Resolution, SecretNames, Source
 
 Find = Callable[[str, str], "Found | None"]
+# Why an image, pinned by its digest, is not signed by a key (PEM); "" where it is.
+Unsigned = Callable[[str, str], str]
 
 
 @dataclass(frozen=True)
 class ForeignImage:
-    """An image that somebody else made. labels: those that it may have with these values only."""
+    """An image that somebody else made. labels: those that it may have with these values only. key:
+    the public key (PEM) that has to have signed it, "" where none has."""
 
     reference: str
     labels: Mapping[str, str] = field(default_factory=dict)
+    key: str = ""
 
 
 @dataclass(frozen=True)
@@ -63,11 +67,13 @@ class Search:
     """Goes through the places for one group of nodes; find(reference, arch) looks one up and raises
     what it cannot.
 
-    known: the entry of the record, which tells what runs there.
+    unsigned: why an image is not signed by a key. known: the entry of the record, which tells what runs
+    there.
     """
 
     wanted: WantedImage
     find: Find
+    unsigned: Unsigned
     known: Mapping[str, Any] = field(default_factory=dict)
     tried: list[str] = field(default_factory=list)
 
@@ -135,6 +141,10 @@ class Search:
                     f"{prebuilt.reference} is another one: its label {name} is {_shown(labels[name])}, not {value}"
                 )
                 return None
+        why = self.unsigned(found.reference, prebuilt.key) if found and prebuilt.key else ""
+        if why:
+            self.tried.append(why)
+            return None
         return found
 
     def _find_built(self, target: str, inputs: str) -> Found | None:

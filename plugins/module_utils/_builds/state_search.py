@@ -13,7 +13,7 @@ from .._json import part
 from .._nodes.groups import NodeGroup
 from .orders import BuildOrder, Built, Resolution, Source
 from .resolutions import Known, after, or_before, unasked
-from .resolve import Find, Search
+from .resolve import Find, Search, Unsigned
 from .wanted import BuildInputs
 
 # Needs no build any more, also where one that outlived its run has brought it.
@@ -24,11 +24,12 @@ _THERE = (Source.PREBUILT, Source.BUILT_BEFORE)
 class StateSearch:
     """The groups of nodes that one state is on, by their ids.
 
-    find: looks an image up. known: the record's entries. searches: of the groups whose image could
-    be looked for. found: what each of them has so far.
+    find: looks an image up. unsigned: why one is not signed. known: the record's entries. searches:
+    of the groups whose image could be looked for. found: what each of them has so far.
     """
 
     find: Find
+    unsigned: Unsigned
     known: Mapping[str, Known]
     searches: dict[str, Search] = field(default_factory=dict)
     found: dict[str, Resolution] = field(default_factory=dict)
@@ -37,7 +38,7 @@ class StateSearch:
         """Find the image of a group; where that fails, it keeps the one of before, and says why."""
         entry = self.entry(group.id)
         try:
-            search = Search(inputs.of(group), self.find, entry)
+            search = Search(inputs.of(group), self.find, self.unsigned, entry)
             self.searches[group.id] = search
             self.found[group.id] = or_before(search.result(), entry)
         except InvalidInput:

@@ -47,12 +47,13 @@ class BuildInputs:
     def of(self, group: NodeGroup) -> WantedImage:
         """What a group of nodes wants."""
         templates = self.recipe.source.templates
+        key = self._text(self.state.images.key, "image_key", group, templates)
         wanted = WantedImage(
             group.id,
             group.system.kernel,
             group.system.arch,
             [
-                ForeignImage(image, self._labels(image, group, templates))
+                ForeignImage(image, self._labels(image, group, templates), key)
                 for image in named_images(self.recipe, self.state, self.facts, group, templates)
             ],
             todo=self._text(self.state.images.todo, "no_image", group, templates),

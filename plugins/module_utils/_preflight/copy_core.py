@@ -84,7 +84,7 @@ def run(request: ImageCopyRequest, context: RunContext) -> Obj:
         "registry_mirrors": variable(mirrored.mirrors),
         "mirror_map": mirror_map(mirrored),
     }
-    result |= _told(found, context)
+    result |= _shown(found, context)
     return result if request.state == "checked" else result | _failure(found)
 
 
@@ -98,7 +98,7 @@ def _named(request: ImageCopyRequest, layout: ImageLayout | None) -> list[Refere
     return [parse(name) for name in dict.fromkeys(names)]
 
 
-def _told(found: Sequence[ImageCopy], context: RunContext) -> Obj:
+def _shown(found: Sequence[ImageCopy], context: RunContext) -> Obj:
     """What changed, shown or as the task's diff."""
     changed = "\n".join(f"{each.image} {each.digest}" for each in found if each.changed)
     return context.tell(changed) if changed else {}

@@ -18,11 +18,13 @@ from .image_files import MOST_OF_LAYER, file_in_layer
 from .image_manifests import Manifest, labels_of
 from .image_names import Reference
 from .image_push import UPLOADS, PushRepository
+from .image_signature import PublicKey
 from .login import RepositoryAccess
 from .policy import RegistryPolicy
 from .registry_errors import RegistryError
 from .repository import Platform, Repository
 from .session import RegistryRequest, RegistrySession
+from .signature_search import SignatureSearch
 from .web_files import LimitedFile, read_file
 
 T = TypeVar("T")
@@ -78,6 +80,12 @@ class Registries:
         """What a reference leads to, an index or the one manifest, with the place that has it; None if
         there is none anywhere."""
         return self._first(reference, lambda place: place.manifest(place.place.version))
+
+    def is_signed(self, reference: Reference, key: PublicKey) -> bool:
+        """Whether an image, named by its digest, has a signature of that key beside it, in the first place
+        that has the image."""
+        found = self.manifest(reference)
+        return found is not None and SignatureSearch(found[0]).is_signed(reference.digest, key)
 
     def push_to(self, place: Reference, task: str) -> PushRepository:
         """A repository at just that place, to be written to. task: what for, as messages say it."""

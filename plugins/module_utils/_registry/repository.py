@@ -103,6 +103,14 @@ class Repository:
         self._compare(manifest.digest, wanted)
         return manifest
 
+    def referrers(self, digest: str) -> Manifest | None:
+        """The index of what refers to an image; None where the registry does not list it."""
+        answer = self._transport.send(
+            RegistryRequest("GET", f"referrers/{digest}", self._access, _FOUND_OR_NOT)
+        )
+        content_type = answer.headers.get("Content-Type", "")
+        return read_manifest(answer.body, content_type) if answer.status == 200 else None
+
     def download(self, digest: str, sink: BinaryIO) -> None:
         """Write a blob to an empty file; raises NotFound and WrongDigest."""
         answer = self._transport.send(

@@ -94,6 +94,14 @@ class Images:
                 self._blob(repository, blob(part["digest"]))
         return self._manifest(repository, tag, manifest)
 
+    def push_parts(
+        self, repository: str, version: str, manifest: Mapping[str, Any], *blobs: bytes
+    ) -> str:
+        """Push blobs, and a manifest that names them; returns its digest."""
+        for body in blobs:
+            self._blob(repository, body)
+        return self._manifest(repository, version, manifest)
+
     def push_index(self, repository: str, tag: str, members: Mapping[str, str]) -> str:
         """Push an index of images that are there, architecture -> digest; returns its digest."""
         listed = []

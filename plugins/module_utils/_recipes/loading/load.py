@@ -179,6 +179,7 @@ def _images(raw: Mapping[str, Any]) -> ImageSource:
     return ImageSource(
         templates=_candidates(raw.get("image", ())),
         labels=dict(raw.get("image_labels", {})),
+        key=raw.get("image_key", ""),
         lookup=raw.get("lookup", ""),
         build=_build(raw["build"]) if "build" in raw else None,
         todo=raw.get("no_image", ""),

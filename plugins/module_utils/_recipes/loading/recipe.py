@@ -124,7 +124,8 @@ class ImageSource:
 
     templates: of image references, of which the first counts that gives something and, where images
     are looked up, is there. labels: templates of labels that such an image may have, but not with
-    another value. lookup: template of where it is looked up ("": not at all, unless it is built).
+    another value. key: template of the public key (PEM) that has to have signed them, "" for none.
+    lookup: template of where it is looked up ("": not at all, unless it is built).
     build: how one is made where there is none yet. fallback: the state's objects build a driver's
     image in the cluster, for those kernels only whose image is not in its registry. todo: template
     of what a person can do for a kernel that has none.
@@ -132,6 +133,7 @@ class ImageSource:
 
     templates: tuple[str, ...] = ()
     labels: Mapping[str, str] = field(default_factory=dict)
+    key: str = ""
     lookup: str = ""
     build: Build | None = None
     fallback: bool = False

@@ -280,7 +280,7 @@ def _check_images(state: Mapping[str, Any], path: str, problems: Problems) -> No
                 "per: kernel, since an image is resolved per kernel",
                 f"per: {found}",
             )
-    for key in ("image_labels", "lookup", "no_image"):
+    for key in ("image_labels", "image_key", "lookup", "no_image"):
         if state.get(key) and not (state.get("image") or state.get("build")):
             problems.add(join(path, key), "image or build with it", "neither")
     if state.get("build") and state.get("lookup") == "never":

@@ -20,12 +20,14 @@ from ansible_collections.hardware.enablement.plugins.module_utils._builds.orders
     Source,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._builds.resolve import (
+    Find,
     ForeignImage,
     Search,
     WantedBuild,
     WantedImage,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._errors import EnablementError
+from ansible_collections.hardware.enablement.plugins.module_utils._json import Obj
 from ansible_collections.hardware.enablement.plugins.module_utils._registry.registry_errors import (
     WrongArchitecture,
 )
@@ -54,9 +56,33 @@ class Registry:
         return Found(pinned, pinned.partition("@")[2], self.images[reference])
 
 
+def searching(wanted: WantedImage, find: Find, known: Obj | None = None) -> Search:
+    """A search where the images that a key has signed are those that say so in their name."""
+
+    def unsigned(reference: str, key: str) -> str:
+        return "" if f"signed-by-{key}" in reference else f"{reference} is not signed"
+
+    return Search(wanted, find, unsigned, known or {})
+
+
+def test_a_prebuilt_image_that_the_key_has_not_signed_is_as_good_as_none() -> None:
+    signed = "vendor.example/signed-by-us:6.1.0"
+    either = [ForeignImage(PREBUILT, key="us"), ForeignImage(signed, key="us")]
+    registry = Registry({PREBUILT: {}, signed: {}, TARGET: OURS})
+    found = searching(replace(WANTED, prebuilt=either), registry.find).result()
+    assert (found.image, found.source) == ("vendor.example/signed-by-us@sha256:1", Source.PREBUILT)
+    assert found.tried == ("vendor.example/driver@sha256:1 is not signed",)
+    found = searching(replace(WANTED, prebuilt=either[:1]), registry.find).result()
+    assert found.source is Source.BUILT_BEFORE
+    none = searching(replace(WANTED, prebuilt=either[:1], build=None), registry.find).result()
+    assert none.problem.startswith(
+        "no image fits kernel 6.1.0: vendor.example/driver@sha256:1 is not"
+    )
+
+
 def test_a_prebuilt_image_comes_first() -> None:
     registry = Registry({PREBUILT: {}, TARGET: OURS})
-    found = Search(WANTED, registry.find).result()
+    found = searching(WANTED, registry.find).result()
     assert (found.image, found.source, found.inputs) == (
         "vendor.example/driver@sha256:1",
         Source.PREBUILT,
@@ -69,14 +95,14 @@ def test_candidates_are_looked_up_in_their_order() -> None:
     other, last = "vendor.example/compiles:1", "vendor.example/never:1"
     wanted = replace(WANTED, prebuilt=[*map(ForeignImage, (PREBUILT, other, last))])
     registry = Registry({other: {}, last: {}, TARGET: OURS})
-    found = Search(wanted, registry.find).result()
+    found = searching(wanted, registry.find).result()
     assert (found.image, found.source) == ("vendor.example/compiles@sha256:1", Source.PREBUILT)
     assert found.tried == (f"{PREBUILT} does not exist",)
     assert registry.asked == [(PREBUILT, "amd64"), (other, "amd64")]
 
 
 def test_then_one_that_was_built_from_the_same() -> None:
-    found = Search(WANTED, Registry({TARGET: OURS}).find).result()
+    found = searching(WANTED, Registry({TARGET: OURS}).find).result()
     assert (found.image, found.source) == ("own.example/driver@sha256:1", Source.BUILT_BEFORE)
     assert found.inputs == INPUTS.hash
     assert found.tried == (f"{PREBUILT} does not exist",)
@@ -98,18 +124,18 @@ def test_what_runs_and_was_made_from_the_same_stays_while_it_is_there(
     registry = Registry(
         dict.fromkeys((TARGET, "own.example/driver@sha256:0", "own.example/before@sha256:0"), OURS)
     )
-    found = Search(WANTED, registry.find, known).result()
+    found = searching(WANTED, registry.find, known).result()
     assert found.source is Source.BUILT_BEFORE
     assert found.image == (known["image"] if kept else "own.example/driver@sha256:1")
 
 
 def test_then_a_build() -> None:
-    found = Search(WANTED, Registry({}).find).result()
+    found = searching(WANTED, Registry({}).find).result()
     assert (found.image, found.source, found.problem) == (TARGET, Source.WOULD_BUILD, "")
 
 
 def test_else_what_was_tried() -> None:
-    found = Search(
+    found = searching(
         replace(WANTED, build=None, no_build="it cannot be built"), Registry({}).find
     ).result()
     assert (found.image, found.source) == ("", Source.NONE)
@@ -117,7 +143,7 @@ def test_else_what_was_tried() -> None:
         found.problem
         == f"no image fits kernel 6.1.0: {PREBUILT} does not exist; it cannot be built"
     )
-    nothing = Search(WantedImage("g", "6.1.0", "amd64"), Registry({}).find).result()
+    nothing = searching(WantedImage("g", "6.1.0", "amd64"), Registry({}).find).result()
     assert (
         nothing.problem == "no image fits kernel 6.1.0: the recipe names no image and builds none"
     )
@@ -127,7 +153,7 @@ def test_a_tag_that_was_moved_to_another_kernels_image_is_not_used() -> None:
     registry = Registry(
         {PREBUILT: {KERNEL_LABEL: "6.2.0"}, TARGET: {**OURS, KERNEL_LABEL: "6.3.0"}}
     )
-    found = Search(WANTED, registry.find).result()
+    found = searching(WANTED, registry.find).result()
     assert found.source is Source.WOULD_BUILD
     assert found.tried == (
         f"{PREBUILT} was built for kernel 6.2.0",
@@ -138,11 +164,13 @@ def test_a_tag_that_was_moved_to_another_kernels_image_is_not_used() -> None:
 def test_a_vendors_own_labels_tell_its_images_apart_and_what_we_build_need_not_have_them() -> None:
     wanted = replace(WANTED, prebuilt=[ForeignImage(PREBUILT, {"version": "1-6.1.0"})])
     for labels in ({"version": "1-6.1.0"}, {}, None):
-        assert Search(wanted, Registry({PREBUILT: labels}).find).result().source is Source.PREBUILT
+        assert (
+            searching(wanted, Registry({PREBUILT: labels}).find).result().source is Source.PREBUILT
+        )
     registry = Registry(
         {PREBUILT: {"version": "1-6.2.0\nnext line"}, TARGET: {**OURS, "version": "9"}}
     )
-    found = Search(wanted, registry.find).result()
+    found = searching(wanted, registry.find).result()
     assert found.source is Source.BUILT_BEFORE
     assert found.tried == (
         f"{PREBUILT} is another one: its label version is 1-6.2.0 next line, not 1-6.1.0",
@@ -150,7 +178,7 @@ def test_a_vendors_own_labels_tell_its_images_apart_and_what_we_build_need_not_h
 
 
 def test_the_recipes_advice_comes_last() -> None:
-    search = Search(replace(WANTED, build=None, todo="buy one"), Registry({}).find)
+    search = searching(replace(WANTED, build=None, todo="buy one"), Registry({}).find)
     assert (
         search.result().problem == f"no image fits kernel 6.1.0: {PREBUILT} does not exist; buy one"
     )
@@ -161,19 +189,19 @@ def test_the_recipes_advice_comes_last() -> None:
 
 
 def test_an_image_of_other_inputs_is_built_anew() -> None:
-    found = Search(WANTED, Registry({TARGET: {**OURS, INPUTS_LABEL: "0"}}).find).result()
+    found = searching(WANTED, Registry({TARGET: {**OURS, INPUTS_LABEL: "0"}}).find).result()
     assert found.source is Source.WOULD_BUILD
     assert found.tried[-1] == f"{TARGET} was built from something else"
 
 
 def test_labels_that_cannot_be_read_do_not_count() -> None:
-    found = Search(WANTED, Registry({TARGET: None}).find).result()
+    found = searching(WANTED, Registry({TARGET: None}).find).result()
     assert found.source is Source.BUILT_BEFORE
 
 
 def test_after_a_build_the_registry_has_the_last_word() -> None:
     registry = Registry({})
-    search = Search(WANTED, registry.find)
+    search = searching(WANTED, registry.find)
     search.result()
     assert search.built(ORDER).problem == (
         f"{TARGET} is built, but not in the registry ({TARGET} does not exist); "
@@ -187,9 +215,9 @@ def test_after_a_build_the_registry_has_the_last_word() -> None:
 def test_what_kept_the_inputs_from_being_known_matters_only_without_a_prebuilt_image() -> None:
     trouble = EnablementError("the base image cannot be looked up")
     wanted = replace(WANTED, build=None, no_build=trouble)
-    assert Search(wanted, Registry({PREBUILT: {}}).find).result().source is Source.PREBUILT
+    assert searching(wanted, Registry({PREBUILT: {}}).find).result().source is Source.PREBUILT
     with pytest.raises(EnablementError, match="the base image"):
-        Search(wanted, Registry({}).find).result()
+        searching(wanted, Registry({}).find).result()
 
 
 def test_an_image_for_another_architecture_is_as_good_as_none() -> None:
@@ -200,6 +228,6 @@ def test_an_image_for_another_architecture_is_as_good_as_none() -> None:
             raise WrongArchitecture(f"Cannot look up {PREBUILT}", why="it is there for arm64 only")
         return registry.find(reference, arch)
 
-    found = Search(WANTED, find).result()
+    found = searching(WANTED, find).result()
     assert found.source is Source.BUILT_BEFORE
     assert found.tried == (f"Cannot look up {PREBUILT}: it is there for arm64 only",)
