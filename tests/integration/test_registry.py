@@ -786,15 +786,17 @@ def blobs_path(layout: Path, digest: str) -> Path:
 # Signatures
 
 
-def test_a_signature_of_cosign_is_found_in_both_of_its_forms(bed: Bed) -> None:
+def test_a_signature_of_cosign_is_found_in_both_of_its_forms_and_copied(
+    bed: Bed, any_bed: Bed, tmp_path: Path
+) -> None:
     """As cosign 3.1.3 has put them there: beside the image, and under a tag of old."""
-    key = PublicKey(COSIGN_PUB)
-    new = bed.images.push("signed", "new", labels={"a": "b"})
-    old = bed.images.push("signed", "old", labels={"a": "c"})
+    key, name = PublicKey(COSIGN_PUB), f"signed/{tmp_path.name}"
+    new = bed.images.push(name, "new", labels={"a": "b"})
+    old = bed.images.push(name, "old", labels={"a": "c"})
     assert (new, old) == (SIGNED, OLDER)
 
     def signed() -> list[bool]:
-        pinned = [bed.reference(f"signed@{digest}") for digest in (new, old)]
+        pinned = [bed.reference(f"{name}@{digest}") for digest in (new, old)]
         return [bed.client().is_signed(each, key) for each in pinned]
 
     assert signed() == [False, False]
@@ -809,13 +811,13 @@ def test_a_signature_of_cosign_is_found_in_both_of_its_forms(bed: Bed) -> None:
     }
     body = json.dumps(manifest).encode()
     digest = descriptor("", body)["digest"]
-    bed.images.push_parts("signed", digest, manifest, empty, beside)
+    bed.images.push_parts(name, digest, manifest, empty, beside)
     index = {
         "schemaVersion": 2,
         "mediaType": INDEX,
         "manifests": [{**descriptor(MANIFEST, body), "artifactType": kind}],
     }
-    bed.images.push_parts("signed", new.replace(":", "-"), index)
+    bed.images.push_parts(name, new.replace(":", "-"), index)
     assert signed() == [True, False]
     layer = {
         **descriptor("application/vnd.dev.cosign.simplesigning.v1+json", PAYLOAD),
@@ -823,8 +825,22 @@ def test_a_signature_of_cosign_is_found_in_both_of_its_forms(bed: Bed) -> None:
     }
     config = descriptor("application/vnd.oci.image.config.v1+json", empty)
     manifest = {"schemaVersion": 2, "mediaType": MANIFEST, "config": config, "layers": [layer]}
-    bed.images.push_parts("signed", f"{old.replace(':', '-')}.sig", manifest, empty, PAYLOAD)
+    bed.images.push_parts(name, f"{old.replace(':', '-')}.sig", manifest, empty, PAYLOAD)
     assert signed() == [True, True]
+    params = {
+        "images": [str(bed.reference(f"{name}@{new}")), str(bed.reference(f"{name}:old"))],
+        "layout": str(tmp_path / "layout"),
+        "mirror": f"{any_bed.registry.address}/{tmp_path.name}",
+        "registry_auth_file": auth_file(tmp_path, bed, any_bed),
+    }
+    copied(bed, state="exported", **params)
+    assert not copied(bed, state="exported", **params)["changed"]
+    done = copied(any_bed, state="imported", **params)
+    assert not copied(any_bed, state="imported", **params)["changed"]
+    places = tuple(RegistryMirror(**each) for each in done["registry_mirrors"])
+    client = any_bed.client(mirrors=places)
+    assert client.is_signed(bed.reference(f"{name}@{new}"), key)
+    assert client.is_signed(bed.reference(f"{name}@{old}"), key)
 
 
 def descriptor(media_type: str, body: bytes) -> dict[str, Any]:

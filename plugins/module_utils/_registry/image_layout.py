@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import BinaryIO
 
@@ -87,9 +87,8 @@ class ImageLayout:
         """Write a blob. fill: writes into an empty file, and raises where that is not the blob."""
         self._write(self.path(digest), fill)
 
-    def name(self, images: Iterable[tuple[str, Manifest]]) -> None:
+    def name(self, named: Mapping[str, Manifest]) -> None:
         """Give images that are there their names, which other images may have had. Other entries stay."""
-        named = dict(images)
         index = self._index()
         kept = [
             entry

@@ -18,6 +18,7 @@ from .image_names import Reference
 from .image_push import PushRepository
 from .registry_errors import ImageNotFound
 from .repository import Repository
+from .signature_search import signature_tags
 
 
 @dataclass(frozen=True)
@@ -56,12 +57,18 @@ class Exporting:
             top = _limited(reference, top, archs)
         if not self._dry:
             self._layout.begin()
-        sent = self._take(place, top)
-        named = self._layout.entries().get(str(reference))
-        changed = named is None or named.get("digest") != top.digest
-        if changed and not self._dry:
-            self._layout.name([(str(reference), top)])
-        return Transfer(top.digest, str(place.place), sent, changed or bool(sent))
+        sent, named = 0, {str(reference): top, **_signatures(reference, place, top.digest)}
+        for manifest in named.values():
+            sent += self._take(place, manifest)
+        there = self._layout.entries()
+        differing = {
+            name: manifest
+            for name, manifest in named.items()
+            if (there.get(name) or {}).get("digest") != manifest.digest
+        }
+        if differing and not self._dry:
+            self._layout.name(differing)
+        return Transfer(top.digest, str(place.place), sent, bool(differing or sent))
 
     def _take(self, place: Repository, manifest: Manifest) -> int:
         """Fetch all that a manifest names, then the manifest; returns how much was missing."""
@@ -111,13 +118,18 @@ class Importing:
                 why="the layout has no image of that name",
                 todo="export it first, under the same name",
             )
-        top = self._layout.manifest(entry)
         mirror = self._registries.push_to(place, f"push {place}")
-        version = reference.tag or top.digest
-        if mirror.has(version, top.digest):
-            return Transfer(top.digest, str(place), 0, changed=False)
-        sent = self._send(mirror, top, version)
-        return Transfer(top.digest, str(place), sent, changed=True)
+        digest = str(entry["digest"])
+        wanted = {reference.tag or digest: entry}
+        for signatures in signature_tags(digest):
+            named = self._layout.entries().get(str(reference.with_tag(signatures)))
+            wanted |= {signatures: named} if named else {}
+        sent = sum(
+            self._send(mirror, self._layout.manifest(each), version)
+            for version, each in wanted.items()
+            if not mirror.has(version, str(each["digest"]))
+        )
+        return Transfer(digest, str(place), sent, changed=sent > 0)
 
     def _send(self, mirror: PushRepository, manifest: Manifest, version: str) -> int:
         """Send what a manifest names and the mirror has not, then the manifest; returns how much that
@@ -142,6 +154,16 @@ class Importing:
             if not self._dry:
                 mirror.upload(digest, content)
         return 1
+
+
+def _signatures(reference: Reference, place: Repository, digest: str) -> dict[str, Manifest]:
+    """What lies beside an image and says who made it, by the name under which that is kept."""
+    beside, older = signature_tags(digest)
+    found = {
+        beside: place.referrers(digest) or place.manifest(beside),
+        older: place.manifest(older),
+    }
+    return {str(reference.with_tag(tag)): each for tag, each in found.items() if each}
 
 
 def _blobs(manifest: Manifest) -> list[str]:

@@ -20,6 +20,12 @@ _MOST = 1_000_000
 _MOST_SIGNATURES = 100
 
 
+def signature_tags(digest: str) -> tuple[str, str]:
+    """The tag of what refers to an image, for registries that do not list it, and the one of old."""
+    tag = digest.replace(":", "-")
+    return tag, f"{tag}.sig"
+
+
 class SignatureSearch:
     """Looks for signatures in the repository of an image."""
 
@@ -28,13 +34,12 @@ class SignatureSearch:
 
     def is_signed(self, digest: str, key: PublicKey) -> bool:
         """Whether there is one of that key for that digest. Raises RegistryError and InvalidInput."""
-        tag = digest.replace(":", "-")
-        older = self._repository.manifest(f"{tag}.sig")
+        beside, older = signature_tags(digest)
         return any(
-            signs_bundle(key, bundle, digest) for bundle in self._bundles(digest, tag)
+            signs_bundle(key, bundle, digest) for bundle in self._bundles(digest, beside)
         ) or any(
             signs_payload(key, payload, signature, digest)
-            for payload, signature in self._payloads(older)
+            for payload, signature in self._payloads(self._repository.manifest(older))
         )
 
     def _bundles(self, digest: str, tag: str) -> Iterator[bytes]:

@@ -61,8 +61,8 @@ def test_names_are_those_of_the_specification_and_others_stay(tmp_path: Path) ->
     layout.begin()
     other = {"mediaType": OCI_MANIFEST, "digest": DIGEST, "size": 1}
     (tmp_path / "index.json").write_text(json.dumps({"manifests": [other]}))
-    layout.name([("quay.io/org/image:1", image)])
-    layout.name([("quay.io/org/image:1", image)])
+    layout.name({"quay.io/org/image:1": image})
+    layout.name({"quay.io/org/image:1": image})
     assert json.loads((tmp_path / "oci-layout").read_text()) == {"imageLayoutVersion": "1.0.0"}
     index = json.loads((tmp_path / "index.json").read_text())
     assert index["schemaVersion"] == 2
