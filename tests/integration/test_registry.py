@@ -725,11 +725,13 @@ def test_images_travel_to_a_mirror_through_a_folder(bed: Bed, any_bed: Bed, tmp_
     mark = any_bed.registry.mark()
     assert copied(any_bed, state="imported", check=True, **params, **mirror)["changed"]
     assert changes_of(any_bed, mark) == []
-    with any_bed.proxy.faults.on(Fault(method="PUT", path="manifests", status=403, times=1)):
+    lost = Fault(method="PUT", path="uploads", lost="answer", times=1)
+    denied = Fault(method="PUT", path="manifests", status=403, times=1)
+    with any_bed.proxy.faults.on(lost), any_bed.proxy.faults.on(denied):
         refused = copied(any_bed, state="imported", **params, **mirror)
-    assert refused["failed"]
-    with any_bed.proxy.faults.on(Fault(method="PUT", path="uploads", lost="answer", times=1)):
-        done = copied(any_bed, state="imported", **params, **mirror)
+    whys = [each["why"] for each in refused["images"]]
+    assert ("answers 403" in whys[0], whys[1]) == (True, "")
+    done = copied(any_bed, state="imported", **params, **mirror)
     assert [each["digest"] for each in done["images"]] == [bed.digest, index]
     mark = any_bed.registry.mark()
     assert not copied(any_bed, state="imported", **params, **mirror)["changed"]

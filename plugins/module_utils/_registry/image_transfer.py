@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import BinaryIO
@@ -57,18 +57,18 @@ class Exporting:
             top = _limited(reference, top, archs)
         if not self._dry:
             self._layout.begin()
-        sent, named = 0, {str(reference): top, **_signatures(reference, place, top.digest)}
-        for manifest in named.values():
-            sent += self._take(place, manifest)
-        there = self._layout.entries()
-        differing = {
-            name: manifest
-            for name, manifest in named.items()
-            if (there.get(name) or {}).get("digest") != manifest.digest
-        }
+        named = {str(reference): top, **_signatures(reference, place, top.digest)}
+        sent = sum(self._take(place, manifest) for manifest in named.values())
+        is_renamed = self._name(named)
+        return Transfer(top.digest, str(place.place), sent, is_renamed or sent > 0)
+
+    def _name(self, named: Mapping[str, Manifest]) -> bool:
+        """Give images their names in the layout; returns whether any had another one."""
+        there = {name: entry["digest"] for name, entry in self._layout.entries().items()}
+        differing = {name: each for name, each in named.items() if there.get(name) != each.digest}
         if differing and not self._dry:
             self._layout.name(differing)
-        return Transfer(top.digest, str(place.place), sent, bool(differing or sent))
+        return bool(differing)
 
     def _take(self, place: Repository, manifest: Manifest) -> int:
         """Fetch all that a manifest names, then the manifest; returns how much was missing."""
