@@ -99,9 +99,9 @@ def _named(request: ImageCopyRequest, layout: ImageLayout | None) -> list[Refere
 
 
 def _shown(found: Sequence[ImageCopy], context: RunContext) -> Obj:
-    """What changed, shown or as the task's diff."""
+    """What changed, as the task's diff; without one, each image had its line already."""
     changed = "\n".join(f"{each.image} {each.digest}" for each in found if each.changed)
-    return context.tell(changed) if changed else {}
+    return context.tell(changed) if changed and context.diff else {}
 
 
 def _failure(found: Sequence[ImageCopy]) -> Obj:
