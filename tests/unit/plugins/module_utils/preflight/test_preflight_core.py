@@ -83,6 +83,7 @@ class Bed:
             "namespace.yaml.j2": runs.FILES["namespace.yaml.j2"],
             "driver.yaml.j2": DRIVER,
         }
+        self.host = host
         self._plain = [{"host": host, "plain_http": True}]
 
     def run(self, **given: Any) -> Obj:
@@ -144,6 +145,17 @@ def test_what_would_be_built_is_what_pods_are_tried_with(bed: Bed) -> None:
     assert not result["ready"]
     assert len(tried) == 2
     assert all("/driver:" in body and '"Pod"' in body for body in tried)
+
+
+def test_an_image_that_is_nowhere_stops_an_enable_and_is_among_those_that_are_needed(
+    bed: Bed,
+) -> None:
+    builder = f"{bed.host}/builder:1"
+    result = bed.run(builder_image=builder)
+    (finding,) = [each for each in result["findings"] if each["blocks"]]
+    assert finding["message"] == f"{builder} does not exist; push it"
+    assert (result["images"], result["ready"]) == ([{"image": builder, "pinned": ""}], False)
+    assert bed.cluster.writes == []
 
 
 def test_who_may_not_make_pods_is_told_what_was_not_asked(bed: Bed) -> None:
