@@ -20,6 +20,11 @@ Find = Callable[[str, str], "Found | None"]
 Unsigned = Callable[[str, str], str]
 
 
+def _unasked(reference: str, _key: str) -> str:
+    """For images that no key is named for: one that has a key all the same is not used."""
+    return f"{reference} is not used, since nobody looks for its signature"
+
+
 @dataclass(frozen=True)
 class ForeignImage:
     """An image that somebody else made. labels: those that it may have with these values only. key:
@@ -73,7 +78,7 @@ class Search:
 
     wanted: WantedImage
     find: Find
-    unsigned: Unsigned
+    unsigned: Unsigned = _unasked
     known: Mapping[str, Any] = field(default_factory=dict)
     tried: list[str] = field(default_factory=list)
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from .._builds.resolve import Find
 from .._builds.streams import is_internal
-from .._errors import EnablementError
+from .._errors import EnablementError, InvalidInput
 from .._json import Obj
 from .._recipes.checking.object_names import images_of
 from .._recipes.readiness.node_readiness import runs_pod
@@ -52,7 +52,7 @@ def named_images(objects: Sequence[Obj], desired: Desired) -> set[str]:
 
 def needed_images(names: Iterable[str], archs: Sequence[str], find: Find) -> list[NeededImage]:
     """What the registries say of images, for all of these architectures."""
-    return [_needed(name, archs, find) for name in sorted(set(names)) if not is_internal(name)]
+    return [_needed(name, archs, find) for name in sorted(set(names))]
 
 
 def found_images(rows: Sequence[Mapping[str, Any]], bases: Mapping[str, str]) -> list[NeededImage]:
@@ -62,8 +62,21 @@ def found_images(rows: Sequence[Mapping[str, Any]], bases: Mapping[str, str]) ->
     return [
         NeededImage(name, with_digest(name, pinned))
         for name, pinned in sorted({**bases, **found}.items())
-        if not is_internal(name)
     ]
+
+
+def to_mirror(images: Iterable[NeededImage]) -> list[Obj]:
+    """The images that a mirror has to have, each once: what lies in OpenShift's internal registry comes
+    with its release, or is built there."""
+    pinned = {each.image: each.pinned for each in images if not _is_internal(each.image)}
+    return [{"image": name, "pinned": digest} for name, digest in pinned.items()]
+
+
+def _is_internal(name: str) -> bool:
+    try:
+        return is_internal(name)
+    except InvalidInput:  # which the look-up has said already
+        return False
 
 
 def with_digest(name: str, pinned: str) -> str:

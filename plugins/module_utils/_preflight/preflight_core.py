@@ -39,7 +39,7 @@ from .kernel_answers import (
     kernel_answers,
     table,
 )
-from .needed_image import NeededImage, found_images, named_images, needed_images
+from .needed_image import NeededImage, found_images, named_images, needed_images, to_mirror
 from .preflight_checks import findings, refused
 from .preflight_request import PreflightRequest
 from .release_kernels import release_kernels
@@ -213,7 +213,7 @@ class _Preflight:
             enabled=self._prepared.record is not None,
             images=images,
             findings=problems,
-            needed=[{"image": each.image, "pinned": each.pinned} for each in needed],
+            needed=to_mirror(needed),
             staged=sorted({each.kernel for each in parse_expected(recorded)}),
         )
 

@@ -10,6 +10,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils._preflight.nee
     NeededImage,
     found_images,
     needed_images,
+    to_mirror,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._registry.registry_errors import (
     RegistryUnreachable,
@@ -33,7 +34,8 @@ def find(reference: str, arch: str) -> Found | None:
 
 def test_each_image_has_its_digest_or_the_reason_why_not() -> None:
     names = ["q.io/a:1", "q.io/none:1", "down.io/b:1", INTERNAL]
-    down, there, none = needed_images(names, ["amd64"], find)
+    down, internal, there, none = needed_images(names, ["amd64"], find)
+    assert internal.pinned == f"{INTERNAL}@{DIGEST}"
     assert there == NeededImage("q.io/a:1", f"q.io/a:1@{DIGEST}")
     assert there.finding is None
     assert none.finding
@@ -56,4 +58,8 @@ def test_drivers_and_what_they_are_built_on_are_needed_under_their_names() -> No
         {"name": "", "image": ""},
     ]
     found = found_images(rows, {"q.io/base:1": f"q.io/base@{DIGEST}", INTERNAL: f"i@{DIGEST}"})
-    assert [each.pinned for each in found] == [f"q.io/base:1@{DIGEST}", f"q.io/driver:k@{DIGEST}"]
+    assert to_mirror([*found, *found, NeededImage("No Image")]) == [
+        {"image": "q.io/base:1", "pinned": f"q.io/base:1@{DIGEST}"},
+        {"image": "q.io/driver:k", "pinned": f"q.io/driver:k@{DIGEST}"},
+        {"image": "No Image", "pinned": ""},
+    ]
