@@ -73,6 +73,7 @@ from tests.cluster.pki import Authority, write_secret
 from tests.cluster.registry import PUSHER, Account, Behaviour, Registry
 from tests.cluster.registry.images import INDEX, MANIFEST
 from tests.cluster.tls import TlsServer
+from tests.gates.place import Place
 from tests.integration.registry_bed import (
     KERNEL,
     LABELS,
@@ -848,3 +849,49 @@ def test_a_signature_of_cosign_is_found_in_both_of_its_forms_and_copied(
 def descriptor(media_type: str, body: bytes) -> dict[str, Any]:
     """What a manifest says of a blob."""
     return {"mediaType": media_type, "digest": digest_of(body), "size": len(body)}
+
+
+def test_the_playbook_copies_images_and_writes_mirrors_without_a_cluster(
+    bed: Bed, tmp_path: Path
+) -> None:
+    """Named in a file, exported and imported; nobody has to reach a cluster for that."""
+    (tmp_path / "images.txt").write_text(f"{bed.reference()}\n")
+    given = {
+        "hardware_enablement_registry_ca": bed.registry.ca,
+        "hardware_enablement_registry_auth_file": auth_file(tmp_path, bed),
+        "hardware_enablement_image_layout": str(tmp_path / "layout"),
+    }
+    exported = {
+        "hardware_enablement_images_file": str(tmp_path / "images.txt"),
+        "hardware_enablement_images_state": "exported",
+    }
+    imported = {
+        "hardware_enablement_images_state": "imported",
+        "hardware_enablement_image_mirror": f"{bed.registry.address}/{tmp_path.name}",
+        "hardware_enablement_mirror_map_dir": str(tmp_path / "map"),
+    }
+    for variables in (exported, imported):
+        done = subprocess.run(
+            [
+                str(Path(sys.executable).with_name("ansible-playbook")),
+                "hardware.enablement.images",
+                "-e",
+                json.dumps({**given, **variables}),
+            ],
+            cwd=REPO,
+            env={
+                **os.environ,
+                "ANSIBLE_COLLECTIONS_PATH": str(Place().tested),
+                "K8S_AUTH_KUBECONFIG": str(tmp_path / "none"),
+            },
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+    files = {str(path.relative_to(tmp_path / "map")) for path in (tmp_path / "map").rglob("*.*")}
+    assert {"registries.conf", "ImageDigestMirrorSet.json", "ImageTagMirrorSet.json"} < files
+    places = json.loads((tmp_path / "map" / "registry_mirrors.json").read_text())
+    (mirror,) = places["hardware_enablement_registry_mirrors"]
+    found = bed.client(mirrors=[RegistryMirror(**mirror)]).digest(bed.reference())
+    assert found == bed.digest
