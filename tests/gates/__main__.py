@@ -26,19 +26,29 @@ def main() -> int:
     parser.add_argument("names", nargs="+", choices=known, metavar="NAME", help=", ".join(known))
     whole = "show all output, one step at a time; a single step always does"
     parser.add_argument("-v", "--verbose", action="store_true", help=whole)
+    due = "say what would run as things are, and how long it took last; nothing runs"
+    parser.add_argument("--due", action="store_true", help=due)
     options = parser.parse_args()
     # Who names a step means it.
     reuses = not set(options.names) & set(STEPS) and not os.environ.get("CI_ALL")
     steps = [step for name in options.names for step in GROUPS.get(name) or [STEPS[name]]]
     verbose = options.verbose or len(steps) == 1
+
+    def reuse(step: runner.Step, part: str) -> bool:
+        return reuses and not in_turn(step, part, datetime.date.today())
+
     place = Place()
+    results = Results(Repository(REPO, place.collections))
+    if options.due:
+        runner.tell_due(steps, results, reuse)
+        return 0
     good = runner.run(
         steps,
         place,
         slots=1 if verbose else slots(),
         verbose=verbose,
-        results=Results(Repository(REPO, place.collections)),
-        reuse=lambda step, part: reuses and not in_turn(step, part, datetime.date.today()),
+        results=results,
+        reuse=reuse,
     )
     return 0 if good else 1
 

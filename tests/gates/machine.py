@@ -11,11 +11,12 @@ import shutil
 import subprocess
 from pathlib import Path
 
-# Steps wait as long as they compute.
-SLOTS_PER_CORE = 2
+# Tests with clusters wait longer than they compute.
+SLOTS_PER_CORE = 2.5
 # Of what a slot may need, the most that was seen: two control planes with their nodes.
 BYTES_PER_SLOT = 4 * 2**30
-INOTIFY_INSTANCES_PER_SLOT = 32
+# A control plane has 15; real nodes, which take more, take more slots.
+INOTIFY_INSTANCES_PER_SLOT = 25
 
 
 def slots(cores: int | None = None, memory: int | None = None, inotify: int | None = None) -> int:
@@ -27,7 +28,9 @@ def slots(cores: int | None = None, memory: int | None = None, inotify: int | No
     return max(
         1,
         min(
-            SLOTS_PER_CORE * cores, memory // BYTES_PER_SLOT, inotify // INOTIFY_INSTANCES_PER_SLOT
+            int(SLOTS_PER_CORE * cores),
+            memory // BYTES_PER_SLOT,
+            inotify // INOTIFY_INSTANCES_PER_SLOT,
         ),
     )
 

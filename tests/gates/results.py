@@ -11,12 +11,14 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import subprocess
 import sys
 import time
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from tests.gates.dependencies import RESULTS, Repository
 from tests.gates.place import Place
@@ -32,15 +34,18 @@ class Part:
 
 @dataclass(frozen=True)
 class Known:
-    """What is known of a step's parts before it runs; by the name of those that passed, the run."""
+    """What is known of a step's parts before it runs; by the name of those that passed, the run;
+    how many seconds tests took when they passed last."""
 
     parts: Mapping[str, Part]
     passed: Mapping[str, str]
+    seconds: Mapping[str, int]
 
     @property
     def left(self) -> tuple[str, ...]:
-        """The parts that have to run."""
-        return tuple(sorted(set(self.parts) - set(self.passed)))
+        """The parts that have to run, the longest first; before them, those nobody knows of."""
+        left = sorted(set(self.parts) - set(self.passed))
+        return tuple(sorted(left, key=lambda name: -self.seconds.get(name, math.inf)))
 
     @property
     def whole(self) -> bool:
@@ -89,13 +94,28 @@ class Results:
             if known.get(name, {}).get("digest") == part.digest
         }
 
-    def record(self, step: str, parts: Mapping[str, Part], passed: Collection[str]) -> None:
+    def seconds(self, step: str) -> dict[str, int]:
+        """How long the tests of each part took when they passed last, changed since or not."""
+        known = self._read().get(step, {})
+        return {name: entry["seconds"] for name, entry in known.items() if "seconds" in entry}
+
+    def record(
+        self,
+        step: str,
+        parts: Mapping[str, Part],
+        passed: Collection[str],
+        seconds: Mapping[str, float],
+    ) -> None:
         """Write down which parts of a step have passed now; what was written about others stays as
         long as they are there. Nothing is written of a part whose files have changed meanwhile."""
         everything = self._read()
         entries = {name: entry for name, entry in everything.get(step, {}).items() if name in parts}
         entries |= {
-            name: {"digest": parts[name].digest, "run": self._run}
+            name: {
+                "digest": parts[name].digest,
+                "run": self._run,
+                **({"seconds": round(seconds[name])} if name in seconds else {}),
+            }
             for name in passed
             if not self._has_changed(parts[name])
         }
@@ -106,8 +126,8 @@ class Results:
         files = [self.repository.folder / name for name in part.files]
         return any(not file.is_file() or file.stat().st_mtime > self._begun for file in files)
 
-    def _read(self) -> dict[str, dict[str, dict[str, str]]]:
-        found: dict[str, dict[str, dict[str, str]]] = (
+    def _read(self) -> dict[str, dict[str, dict[str, Any]]]:
+        found: dict[str, dict[str, dict[str, Any]]] = (
             json.loads(self._file.read_text()) if self._file.is_file() else {}
         )
         return found

@@ -12,7 +12,7 @@ import subprocess
 import time
 import xml.etree.ElementTree as ET
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -65,6 +65,8 @@ class Step:
     step.
 
     It takes `slots` of those that all steps share: as many as its tests that run at a time.
+    What `computes` has no cluster and waits for nothing: one such step at a time takes the
+    processor time that the others leave, and no slot.
     `lacking` says what this machine does not have for it; then it is skipped. `parts` gives the
     files that each part's result depends on, by its name: see results.py. A part of tests is a
     file of them.
@@ -74,6 +76,7 @@ class Step:
     title: str
     commands: Callable[[Place], Iterator[Command]]
     slots: int = 1
+    computes: bool = False
     lacking: Callable[[], str] = _here
     parts: Callable[[Repository], Mapping[str, Iterable[str]]] | None = None
 
@@ -100,20 +103,22 @@ def run(
     known = {step.name: known_of(step, results, reuse) for step in steps}
     for step in steps:
         outcomes[step.name].reused = known[step.name].remark
-    waiting = [step for step in steps if not lacking[step.name] and not known[step.name].whole]
+    waiting = [
+        _narrowed(step, known[step.name])
+        for step in steps
+        if not lacking[step.name] and not known[step.name].whole
+    ]
     running: dict[Future[Outcome], Step] = {}
     with ThreadPoolExecutor(len(steps)) as threads:
         while waiting or running:
             for step in waiting[:]:
-                if (
-                    sum(busy.slots for busy in running.values()) + step.slots <= slots
-                    or not running
-                ):
+                if _fits(step, running.values(), slots):
                     waiting.remove(step)
                     print(f"==> {step.name}: {step.title}", flush=True)
                     own = replace(place, step=step.name, parts=known[step.name].left)
                     known[step.name].write(own)
-                    running[threads.submit(_run_step, step, own, verbose=verbose)] = step
+                    nice = _is_beside(step, slots)
+                    running[threads.submit(_run_step, step, own, verbose=verbose, nice=nice)] = step
             ended, _others = wait(running, timeout=HEARTBEAT_S, return_when=FIRST_COMPLETED)
             if not ended and not verbose:
                 names = ", ".join(step.name for step in running.values())
@@ -128,12 +133,30 @@ def run(
                 outcomes[step.name] = outcome
                 if results and known[step.name].parts:
                     passed = _passed(known[step.name], outcome)
-                    results.record(step.name, known[step.name].parts, passed)
+                    results.record(step.name, known[step.name].parts, passed, outcome.file_seconds)
                 tell(outcome, None if verbose else _log(step, place))
     report(list(outcomes.values()), time.monotonic() - started)
     return all(outcome.failed == 0 for outcome in outcomes.values()) and any(
         o.passed for o in outcomes.values()
     )
+
+
+def _narrowed(step: Step, known: Known) -> Step:
+    """One file of tests runs in one process."""
+    return replace(step, slots=(step.slots + 1) // 2) if len(known.left) == 1 else step
+
+
+def _is_beside(step: Step, slots: int) -> bool:
+    """Whether it takes what the others leave; where there is one slot, all take turns."""
+    return step.computes and slots > 1
+
+
+def _fits(step: Step, running: Collection[Step], slots: int) -> bool:
+    """Whether it may start now; a step that wants more slots than there are does so alone."""
+    if _is_beside(step, slots):
+        return not any(busy.computes for busy in running)
+    busy_slots = sum(busy.slots for busy in running if not _is_beside(busy, slots))
+    return busy_slots == 0 or busy_slots + step.slots <= slots
 
 
 def _not_run(step: Step, lacking: str) -> Outcome:
@@ -154,23 +177,36 @@ def _passed(known: Known, outcome: Outcome) -> list[str]:
 def known_of(step: Step, results: Results | None, reuse: Callable[[Step, str], bool]) -> Known:
     """What is known of a step before it runs; only parts to reuse count as passed."""
     if not results or not step.parts:
-        return Known({}, {})
+        return Known({}, {}, {})
     parts = {name: results.part(files) for name, files in step.parts(results.repository).items()}
     reused = {name: part for name, part in parts.items() if reuse(step, name)}
-    return Known(parts, results.passed(step.name, reused))
+    return Known(parts, results.passed(step.name, reused), results.seconds(step.name))
+
+
+def tell_due(steps: Sequence[Step], results: Results, reuse: Callable[[Step, str], bool]) -> None:
+    """Print what a run would do now, and how many seconds the tests of each part took last."""
+    for step in steps:
+        known = known_of(step, results, reuse)
+        if not known.parts:
+            print(f"{step.name}: always")
+        elif known.left:
+            seconds = sum(known.seconds.get(name, 0) for name in known.left)
+            print(f"{step.name}: {len(known.left)} of {len(known.parts)}, {seconds} s")
+            for name in known.left:
+                print(f"    {name}, {known.seconds.get(name, '?')} s")
 
 
 def _log(step: Step, place: Place) -> Path:
     return place.logs / f"{step.name}.log"
 
 
-def _run_step(step: Step, place: Place, *, verbose: bool) -> Outcome:
+def _run_step(step: Step, place: Place, *, verbose: bool, nice: bool) -> Outcome:
     outcome = Outcome(step.name)
     started = time.monotonic()
     place.scratch.mkdir(parents=True, exist_ok=True)
     place.cluster_cpu.unlink(missing_ok=True)
     with _log(step, place).open("w") as log:
-        outcome.remark = _run_commands(step, place, outcome, None if verbose else log)
+        outcome.remark = _run_commands(step, place, outcome, None if verbose else log, nice=nice)
     outcome.seconds = time.monotonic() - started
     outcome.clusters = _cost_of_clusters(place)
     if outcome.remark:
@@ -189,11 +225,13 @@ def _cost_of_clusters(place: Place) -> Counter[str]:
     return found
 
 
-def _run_commands(step: Step, place: Place, outcome: Outcome, log: IO[str] | None) -> str:
+def _run_commands(
+    step: Step, place: Place, outcome: Outcome, log: IO[str] | None, *, nice: bool
+) -> str:
     """Why the step failed, or nothing."""
     try:
         for command in step.commands(place):
-            code, cpu_seconds = _execute(command, place, log)
+            code, cpu_seconds = _execute(command, place, log, nice=nice)
             outcome.cpu_seconds += cpu_seconds
             counted = _count(command.junit, outcome)
             if code not in (0, TESTS_FAILED):
@@ -209,7 +247,9 @@ def _run_commands(step: Step, place: Place, outcome: Outcome, log: IO[str] | Non
     return ""
 
 
-def _execute(command: Command, place: Place, log: IO[str] | None) -> tuple[int, float]:
+def _execute(
+    command: Command, place: Place, log: IO[str] | None, *, nice: bool
+) -> tuple[int, float]:
     """Exit code, and seconds of CPU of the program and of all that it has started and waited for."""
     if command.junit:
         command.junit.unlink(missing_ok=True)
@@ -218,7 +258,11 @@ def _execute(command: Command, place: Place, log: IO[str] | None) -> tuple[int, 
         env.update(NO_COLOR="1", ANSIBLE_NOCOLOR="1")
     try:
         process = subprocess.Popen(
-            command.argv, cwd=command.cwd, env=env, stdout=log, stderr=log and subprocess.STDOUT
+            [*(["nice"] if nice else []), *command.argv],
+            cwd=command.cwd,
+            env=env,
+            stdout=log,
+            stderr=log and subprocess.STDOUT,
         )
     except OSError as error:
         raise StepError(f"{command.argv[0]} does not start: {error.strerror}") from None
@@ -240,18 +284,20 @@ def _count(junit: Path | None, outcome: Outcome) -> bool:
         bad += int(suite.get("failures", 0)) + int(suite.get("errors", 0))
         skipped += int(suite.get("skipped", 0))
         outcome.failures += _failures(suite)
-        _note_files(suite, outcome.files)
+        _note_files(suite, outcome)
     outcome.passed += total - bad - skipped
     outcome.failed += bad
     outcome.skipped += skipped
     return True
 
 
-def _note_files(suite: ET.Element, files: dict[str, bool]) -> None:
+def _note_files(suite: ET.Element, outcome: Outcome) -> None:
     for case in suite.iter("testcase"):
         file = f"{case.get('classname', '').replace('.', '/')}.py"
         good = case.find("failure") is None and case.find("error") is None
-        files[file] = files.get(file, True) and good
+        outcome.files[file] = outcome.files.get(file, True) and good
+        seconds = float(case.get("time", 0))
+        outcome.file_seconds[file] = outcome.file_seconds.get(file, 0.0) + seconds
 
 
 def _failures(suite: ET.Element) -> Iterator[str]:

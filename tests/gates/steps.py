@@ -145,12 +145,14 @@ def _integration(place: Place) -> Iterator[Command]:
     yield _pytest(place, "integration", "-n", "2", "--dist", "loadfile", "-m", marked)
 
 
-def _level(marker: str, *options: str, processes: int = 2) -> Callable[[Place], Iterator[Command]]:
+def _level(marker: str, processes: int = 2) -> Callable[[Place], Iterator[Command]]:
     """A level that processes share, file by file; those of real nodes share the cluster of their
     process."""
 
     def commands(place: Place) -> Iterator[Command]:
-        shared = ["-n", str(processes), "--dist", "loadfile", *options]
+        # Files come in the order that is given: the longest first.
+        count = min(processes, len(place.parts) or processes)
+        shared = ["-n", str(count), "--dist", "loadfile", "--no-loadscope-reorder"]
         yield _pytest(place, f"e2e-{marker}", *shared, "-m", marker)
 
     return commands
@@ -245,12 +247,17 @@ def _scenario(place: Place, name: str, collections: Path, folder: Path | None = 
 
 
 LINT = (
-    Step("mypy", "Python types, strict", _mypy),
-    Step("ruff", "Python style and likely bugs", _ruff),
-    Step("complexity", "functions that can be read: complexity of at most 12", _complexity),
-    Step("layers", "which layer may import which", _layers),
-    Step("yamllint", "YAML style", _yamllint),
-    Step("changelog", "changelog fragments", _changelog),
+    Step("mypy", "Python types, strict", _mypy, computes=True),
+    Step("ruff", "Python style and likely bugs", _ruff, computes=True),
+    Step(
+        "complexity",
+        "functions that can be read: complexity of at most 12",
+        _complexity,
+        computes=True,
+    ),
+    Step("layers", "which layer may import which", _layers, computes=True),
+    Step("yamllint", "YAML style", _yamllint, computes=True),
+    Step("changelog", "changelog fragments", _changelog, computes=True),
 )
 # What is packed, and what of it holds documentation.
 TARBALL = (
@@ -258,14 +265,13 @@ TARBALL = (
     *("plugins/", "recipes/", "roles/"),
 )
 DOCUMENTED = ("meta/", "plugins/modules/", "plugins/doc_fragments/", "plugins/inventory/", "roles/")
-# In all groups the longest come first: what is short fills up.
 SHORT = (
     Step(
         "molecule",
         "scenario default on a local cluster: create, converge, idempotence, verify, destroy",
         _molecule,
     ),
-    Step("docs-lint", "documentation of modules and roles", publishing.docs_lint),
+    Step("docs-lint", "documentation of modules and roles", publishing.docs_lint, computes=True),
     Step(
         "ansible-lint",
         "playbooks and roles of the tarball, by the rules of Galaxy",
@@ -277,22 +283,26 @@ SHORT = (
         "the tarball as Galaxy imports it: metadata, ansible-doc",
         publishing.galaxy_importer,
         parts=_folders(*TARBALL),
+        computes=True,
     ),
     Step(
         "execution-environment",
         "context of an image, and what the collection says that one needs",
         publishing.execution_environment,
         parts=_folders("meta/", "docs/admin/execution-environment.yml"),
+        computes=True,
     ),
     Step(
         "ansible-units",
         "ansible-test finds all unit tests and imports them as it does",
         _ansible_units,
+        computes=True,
     ),
     Step(
         "antsibull-nox",
         "licences, action groups, files that do not belong in plugins",
         _antsibull_nox,
+        computes=True,
     ),
 )
 # What `make test` is spared, since something faster in it finds as a rule what they find: sanity of the
@@ -304,12 +314,14 @@ THOROUGH = (
         _sanity_others,
         # Every week: what is shipped is looked at in every run, and all else by ruff and mypy.
         parts=_folders("tests/config.yml"),
+        computes=True,
     ),
     Step(
         "docs-site",
         "guides and reference as a site, in .build/docs-site/html",
         publishing.docs_site,
         parts=_folders("docs/", "README.md", "changelogs/", *DOCUMENTED),
+        computes=True,
     ),
 )
 SANITY_SHIPPED = Step(
@@ -317,6 +329,7 @@ SANITY_SHIPPED = Step(
     "ansible-test sanity of all but tests, without what ruff and mypy find; nothing ignored",
     _sanity_shipped,
     parts=_folders(*TARBALL),
+    computes=True,
 )
 INTEGRATION = Step("integration", "the collection against the local cluster", _integration, slots=2)
 MOLECULE_KIND = Step(
@@ -327,13 +340,15 @@ MOLECULE_KIND = Step(
     slots=2,
     lacking=machine.without_kind,
 )
-UNITS = Step("units", "unit tests", _units, slots=2)
+UNITS = Step("units", "unit tests", _units, computes=True)
 BED_UNITS = Step(
     "bed-units",
     "unit tests of the local cluster and of our RMD server",
     _bed_units,
     parts=_bed_parts,
+    computes=True,
 )
+# The longest come first: what is short fills up.
 LEVELS = (
     # Its clusters take most of the inotify instances, so that beside them there is room for one
     # other.
@@ -342,7 +357,7 @@ LEVELS = (
         "real nodes: kubelet and containerd",
         _level("kubelet"),
         parts=_files_of("kubelet"),
-        slots=3,
+        slots=4,
         lacking=machine.without_root,
     ),
     # One process, whose virtual machine has two processors.
@@ -369,16 +384,13 @@ LEVELS = (
         slots=2,
     ),
     INTEGRATION,
-    # By name and not by number of tests: the long files come first, the many short ones that share
-    # a cluster fill up.
+    # One process each: so they fit beside the others, one after the other, also beside real nodes.
     Step(
         "e2e-rmd",
         "RMD deployed, workloads, objects, pods; daemons are ours",
-        _level("rmd", "--no-loadscope-reorder"),
+        _level("rmd", processes=1),
         parts=_files_of("rmd"),
-        slots=2,
     ),
-    # One process each: so they fit beside the real nodes, one after the other.
     Step(
         "e2e-builds",
         "driver images: registries, Jobs, BuildConfigs",
@@ -431,8 +443,9 @@ EXTRA = (
 
 GROUPS = {
     "lint": LINT,
-    "test": (INTEGRATION, SANITY_SHIPPED, *SHORT, UNITS, BED_UNITS),
-    "ci": (*LEVELS, MOLECULE_KIND, *THOROUGH, SANITY_SHIPPED, *SHORT, *LINT, UNITS, BED_UNITS),
+    "test": (INTEGRATION, UNITS, BED_UNITS, SANITY_SHIPPED, *SHORT),
+    # What computes comes in an order of its own: what fails most often first.
+    "ci": (*LEVELS, MOLECULE_KIND, *LINT, UNITS, BED_UNITS, SANITY_SHIPPED, *SHORT, *THOROUGH),
 }
 STEPS = {step.name: step for step in (*GROUPS["ci"], *EXTRA)}
 

@@ -20,8 +20,8 @@ class Outcome:
 
     `cpu_seconds`: user and system time of all its processes, which other steps beside it disturb
     less; `clusters`: that of its clusters' daemons, by program. `failures`: a line for each failed
-    test, its name and what it said. `files`: whether all tests of a file passed. `reused`: what did
-    not run, as it had passed before.
+    test, its name and what it said. `files`: whether all tests of a file passed; `file_seconds`: how
+    long they took. `reused`: what did not run, as it had passed before.
     """
 
     step: str
@@ -34,6 +34,7 @@ class Outcome:
     remark: str = ""
     failures: list[str] = field(default_factory=list)
     files: dict[str, bool] = field(default_factory=dict)
+    file_seconds: dict[str, float] = field(default_factory=dict)
     reused: str = ""
 
 

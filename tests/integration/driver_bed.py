@@ -13,6 +13,7 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, ClassVar
+from urllib.parse import urlencode
 
 from tests.cluster import Cluster
 from tests.cluster.api import ApiError
@@ -110,11 +111,14 @@ class DriverBed:
             return {}
         return {entry["kernel"]: entry for entry in found.get("status", {}).get("images", [])}
 
+    def _listed(self, path: str, **selectors: str) -> list[Obj]:
+        """Objects as they are now. Many wait for what they say, so it starts no program."""
+        found: list[Obj] = self.cluster.api.get(f"{path}?{urlencode(selectors)}")["items"]
+        return found
+
     def summaries(self) -> dict[str, str]:
         """What our label says of each wanted node."""
-        items = json.loads(self.cluster.kubectl("get", "nodes", "-l", self.nodes, "-o", "json"))[
-            "items"
-        ]
+        items = self._listed("/api/v1/nodes", labelSelector=self.nodes)
         return {
             item["metadata"]["name"]: item["metadata"]["labels"].get(f"{DOMAIN}/{self.recipe}", "")
             for item in items
@@ -122,9 +126,7 @@ class DriverBed:
 
     def drivers(self) -> dict[str, str]:
         """The image of each kernel's DaemonSet."""
-        items = json.loads(
-            self.cluster.kubectl("get", "daemonsets", "-n", self.recipe, "-o", "json")
-        )["items"]
+        items = self._listed(f"/apis/apps/v1/namespaces/{self.recipe}/daemonsets")
         return {
             item["metadata"]["annotations"][KERNEL_LABEL]: item["spec"]["template"]["spec"][
                 "containers"
@@ -135,11 +137,7 @@ class DriverBed:
 
     def jobs(self) -> list[Obj]:
         """The Jobs that are there."""
-        return list(
-            json.loads(self.cluster.kubectl("get", "jobs", "-n", self.recipe, "-o", "json"))[
-                "items"
-            ]
-        )
+        return self._listed(f"/apis/batch/v1/namespaces/{self.recipe}/jobs")
 
     def push_built(self, job: Obj | None = None) -> str:
         """Push what a Job (the only one) builds, as it says itself; returns the digest. Simulated
@@ -160,12 +158,12 @@ class DriverBed:
 
     def driver_pod(self, node: str) -> str:
         """The uid of the driver's pod on a node."""
-        labels = f"{DOMAIN}/state=driver"
-        place = f"spec.nodeName={node}"
-        path = "jsonpath={.items[*].metadata.uid}"
-        return self.cluster.kubectl(
-            "get", "pods", "-n", self.recipe, "-l", labels, "--field-selector", place, "-o", path
+        pods = self._listed(
+            f"/api/v1/namespaces/{self.recipe}/pods",
+            labelSelector=f"{DOMAIN}/state=driver",
+            fieldSelector=f"spec.nodeName={node}",
         )
+        return " ".join(pod["metadata"]["uid"] for pod in pods)
 
     def builds(self) -> list[str]:
         """The Jobs and contexts that are there."""

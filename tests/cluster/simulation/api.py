@@ -85,12 +85,10 @@ def _content(path: Path, values: Obj, key: str) -> bytes:
 
 
 class Session:
-    """One kept-alive connection; not to be shared by threads. acts_as: the user whose rights count, ""
-    for our own."""
+    """One kept-alive connection; not to be shared by threads."""
 
-    def __init__(self, server: Server, timeout: float = 30, acts_as: str = "") -> None:
+    def __init__(self, server: Server, timeout: float = 30) -> None:
         self.server = server
-        self.acts_as = acts_as
         self.timeout = timeout
         self.connection: http.client.HTTPConnection | None = None
 
@@ -100,9 +98,11 @@ class Session:
         path: str,
         body: Obj | None = None,
         content_type: str = "application/json",
+        *,
+        acts_as: str = "",
     ) -> Obj:
         """The answer's JSON. ApiError for other than 2xx; OSError or HTTPException when the server
-        cannot be reached.
+        cannot be reached. acts_as: the user whose rights count, "" for our own.
 
         A GET or DELETE on a connection that the server has closed meanwhile is sent once more.
         """
@@ -110,7 +110,7 @@ class Session:
         for attempt in (1, 2):
             fresh = self.connection is None
             try:
-                response = self._send(method, path, payload, content_type)
+                response = self._send(method, path, payload, content_type, acts_as)
                 data = response.read()
                 break
             except (OSError, http.client.HTTPException):
@@ -167,7 +167,7 @@ class Session:
             self.connection = None
 
     def _send(
-        self, method: str, path: str, payload: bytes | None, content_type: str
+        self, method: str, path: str, payload: bytes | None, content_type: str, acts_as: str = ""
     ) -> http.client.HTTPResponse:
         if self.connection is None:
             server = self.server
@@ -182,8 +182,8 @@ class Session:
         headers = {"Accept": "application/json", "User-Agent": "hardware-enablement-simulation"}
         if payload is not None:
             headers["Content-Type"] = content_type
-        if self.acts_as:
-            headers["Impersonate-User"] = self.acts_as
+        if acts_as:
+            headers["Impersonate-User"] = acts_as
         if self.server.token:
             headers["Authorization"] = f"Bearer {self.server.token}"
         self.connection.request(method, path, body=payload, headers=headers)

@@ -46,18 +46,16 @@ class Exporters:
     def publish(self, pod: Pod, topology: Obj, exporter: Exporter, session: Session) -> None:
         """Write the topology where it is another one than before, then say so in the pod's
         conditions."""
-        user = Session(session.server, acts_as=exporter.account)
         try:
             if self._written.get(pod.node) != topology:
-                _write(user, topology)
+                _write(session, exporter.account, topology)
                 self._written[pod.node] = topology
             state = "True"
         except ApiError as error:
             LOG.warning("exporter %s: %s", pod.name, error)
             state = "False"
         if exporter.gates and any(condition(pod.status, kind) != state for kind in GATES):
-            _say(user, pod, state)
-        user.close()
+            _say(session, exporter.account, pod, state)
 
     def forget(self, node: str) -> None:
         """Whoever comes next writes anew."""
@@ -110,17 +108,17 @@ def _settings(config: Obj, *, nfd: bool) -> ExporterSettings:
     )
 
 
-def _write(user: Session, topology: Obj) -> None:
+def _write(session: Session, account: str, topology: Obj) -> None:
     name = topology["metadata"]["name"]
     try:
-        user.request("PATCH", f"{numa.PATH}/{name}", topology, MERGE)
+        session.request("PATCH", f"{numa.PATH}/{name}", topology, MERGE, acts_as=account)
     except ApiError as error:
         if error.status != 404:
             raise
-        user.request("POST", numa.PATH, topology)
+        session.request("POST", numa.PATH, topology, acts_as=account)
 
 
-def _say(user: Session, pod: Pod, state: str) -> None:
+def _say(session: Session, account: str, pod: Pod, state: str) -> None:
     kept = [item for item in pod.status.get("conditions") or () if item["type"] not in GATES]
     said = [{"type": kind, "status": state} for kind in GATES]
     path = f"/api/v1/namespaces/{pod.namespace}/pods/{pod.name}"
@@ -131,7 +129,7 @@ def _say(user: Session, pod: Pod, state: str) -> None:
         "status": {**pod.status, "conditions": [*kept, *said]},
     }
     try:
-        user.request("PUT", f"{path}/status", body)
+        session.request("PUT", f"{path}/status", body, acts_as=account)
     except ApiError as error:
         # Somebody else has written its status meanwhile: it is looked at again for that.
         if error.status != 409:

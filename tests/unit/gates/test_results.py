@@ -19,7 +19,7 @@ import pytest
 from tests.gates.dependencies import RESULTS, Repository
 from tests.gates.place import Place
 from tests.gates.results import Results
-from tests.gates.runner import Command, Step, run
+from tests.gates.runner import Command, Step, run, tell_due
 from tests.gates.steps import LEVELS, in_turn
 
 FILES = {
@@ -111,9 +111,9 @@ def test_what_changes_during_a_run_is_not_written_down(folder: Path, tmp_path: P
 def test_the_file_names_the_run_and_forgets_what_is_gone(folder: Path) -> None:
     now = results(folder)
     parts = {TOY: now.part(now.repository.closure([TOY]))}
-    now.record("toys", {**parts, "gone": now.part(["README.md"])}, [TOY, "gone"])
-    now.record("others", {"all": now.part(["README.md"])}, ["all"])
-    now.record("toys", parts, [])
+    now.record("toys", {**parts, "gone": now.part(["README.md"])}, [TOY, "gone"], {})
+    now.record("others", {"all": now.part(["README.md"])}, ["all"], {})
+    now.record("toys", parts, [], {})
     written = json.loads((folder / RESULTS).read_text())
     assert list(written["toys"]) == [TOY]
     assert list(written) == ["others", "toys"]
@@ -126,6 +126,72 @@ def test_the_file_names_the_run_and_forgets_what_is_gone(folder: Path) -> None:
     ).stdout.strip()
     today = datetime.datetime.now(tz=datetime.timezone.utc).date()
     assert written["toys"][TOY]["run"] == f"{today} {commit}"
+
+
+def test_the_longest_come_first_and_before_them_what_nobody_knows(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    report = tmp_path / "report.xml"
+    seconds = {"brief": 1.4, "long": 90.0, "toy": 30.0}
+    for name in seconds:
+        (folder / f"tests/integration/test_{name}.py").touch()
+    cases = "".join(
+        f'<testcase classname="tests.integration.test_{name}" name="{number}" time="{time / 2}"/>'
+        for name, time in seconds.items()
+        for number in range(2)
+    )
+    text = f'<testsuite tests="6" failures="0" errors="0" skipped="0">{cases}</testsuite>'
+    writes = f"import pathlib; pathlib.Path({str(report)!r}).write_text({text!r})"
+    ran: list[str] = []
+
+    def commands(place: Place) -> Iterator[Command]:
+        ran.extend(place.parts)
+        yield Command([sys.executable, "-c", writes], junit=report)
+
+    def parts(repository: Repository) -> dict[str, set[str]]:
+        found = sorted((folder / "tests/integration").glob("test_*.py"))
+        names = [str(path.relative_to(folder)) for path in found]
+        return {name: repository.closure([name]) for name in names}
+
+    step = Step("toys", "toys", commands, parts=parts)
+    place = Place(build=tmp_path / "build", cache=tmp_path / "cache")
+    run([step], place, slots=1, results=results(folder))
+    ran.clear()
+    new = "tests/integration/test_new.py"
+    (folder / new).touch()
+    run([step], place, slots=1, results=results(folder))
+    names = [f"tests/integration/test_{name}.py" for name in ("long", "toy", "brief")]
+    assert ran == [new, *names]
+    capsys.readouterr()
+    tell_due([step], results(folder), lambda _step, part: part in (names[2], new))
+    assert capsys.readouterr().out.splitlines() == [
+        "toys: 3 of 4, 120 s",
+        f"    {new}, ? s",
+        f"    {names[0]}, 90 s",
+        f"    {names[1]}, 30 s",
+    ]
+
+
+def test_one_file_of_tests_takes_one_process(folder: Path, tmp_path: Path) -> None:
+    """Then there is room for another step beside it."""
+    met = tmp_path / "met"
+    waits = (
+        "import pathlib, time; end = time.monotonic() + 20\n"
+        f"while not pathlib.Path({str(met)!r}).exists(): assert time.monotonic() < end"
+    )
+
+    def step(name: str, code: str) -> Step:
+        def commands(_place: Place) -> Iterator[Command]:
+            yield Command([sys.executable, "-c", code])
+
+        return Step(name, name, commands)
+
+    steps = [
+        replace(step("toys", waits), slots=3, parts=toys),
+        step("other", f"import pathlib; pathlib.Path({str(met)!r}).touch()"),
+    ]
+    place = Place(build=tmp_path / "build", cache=tmp_path / "cache")
+    assert run(steps, place, slots=3, results=results(folder))
 
 
 @pytest.mark.parametrize(("code", "passes"), [(1, True), (2, False)])
