@@ -112,7 +112,7 @@ def run(
     with ThreadPoolExecutor(len(steps)) as threads:
         while waiting or running:
             for step in waiting[:]:
-                if _fits(step, running.values(), slots):
+                if fits(step, running.values(), slots):
                     waiting.remove(step)
                     print(f"==> {step.name}: {step.title}", flush=True)
                     own = replace(place, step=step.name, parts=known[step.name].left)
@@ -151,7 +151,7 @@ def _is_beside(step: Step, slots: int) -> bool:
     return step.computes and slots > 1
 
 
-def _fits(step: Step, running: Collection[Step], slots: int) -> bool:
+def fits(step: Step, running: Collection[Step], slots: int) -> bool:
     """Whether it may start now; a step that wants more slots than there are does so alone."""
     if _is_beside(step, slots):
         return not any(busy.computes for busy in running)

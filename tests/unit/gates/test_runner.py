@@ -15,7 +15,7 @@ import pytest
 
 from tests.gates.machine import slots
 from tests.gates.place import Place
-from tests.gates.runner import Command, Step, run
+from tests.gates.runner import Command, Step, fits, run
 from tests.gates.steps import GROUPS, SLOW, STEPS
 
 REPORT = """<testsuites><testsuite tests="5" failures="1" errors="1" skipped="1">
@@ -109,39 +109,39 @@ def test_steps_run_beside_each_other_as_far_as_there_are_slots(
     assert run(steps, place, slots=2)
 
 
-def test_what_computes_runs_beside_the_others_one_at_a_time_and_gives_way(
-    place: Place, tmp_path: Path
-) -> None:
-    """Here the wide step, which takes all slots, goes on only when both others have been there."""
-    alone = (
-        "import os, pathlib, time\n"
-        f"folder = pathlib.Path({str(tmp_path)!r}); mine = folder / 'computing'\n"
-        "assert os.nice(0) > {nice}\n"
-        "mine.mkdir(); time.sleep(0.2); mine.rmdir(); (folder / {name!r}).touch()\n"
-    )
-    wide = (
-        "import os, pathlib, time\n"
-        f"folder = pathlib.Path({str(tmp_path)!r}); end = time.monotonic() + 20\n"
+def test_what_computes_runs_beside_the_others_and_gives_way(place: Place, tmp_path: Path) -> None:
+    """The wide step takes all slots, and goes on only when the computing one has been there."""
+    met = tmp_path / "met"
+    waits = (
+        "import os, pathlib, time; end = time.monotonic() + 20\n"
         f"assert os.nice(0) == {os.nice(0)}\n"
-        "while not ((folder / 'one').exists() and (folder / 'other').exists()):\n"
-        "    assert time.monotonic() < end, 'the others never came'\n"
-        "    time.sleep(0.01)\n"
+        f"while not pathlib.Path({str(met)!r}).exists(): assert time.monotonic() < end"
     )
-    nice = os.nice(0)
+    meets = (
+        f"import os, pathlib; assert os.nice(0) > {os.nice(0)}; pathlib.Path({str(met)!r}).touch()"
+    )
     steps = [
-        replace(step("wide", wide), slots=2),
-        replace(step("one", alone.format(nice=nice, name="one")), computes=True),
-        replace(step("other", alone.format(nice=nice, name="other")), computes=True),
+        replace(step("wide", waits), slots=2),
+        replace(step("computes", meets), computes=True),
     ]
     assert run(steps, place, slots=2)
 
 
-def test_where_there_is_one_slot_all_take_turns(place: Place, tmp_path: Path) -> None:
-    alone = (
-        f"import pathlib, time; mine = pathlib.Path({str(tmp_path / 'busy')!r})\n"
-        "mine.mkdir(); time.sleep(0.2); mine.rmdir()"
-    )
-    assert run([replace(step("one", alone), computes=True), step("other", alone)], place, slots=1)
+def test_of_what_computes_one_runs_at_a_time_and_takes_no_slot() -> None:
+    computes = replace(step("units", ""), computes=True)
+    tests = replace(step("tests", ""), slots=2)
+    assert fits(computes, [tests], 2)
+    assert not fits(computes, [tests, computes], 4)
+    assert fits(tests, [computes], 2)
+    assert fits(tests, [computes, tests], 4)
+    assert not fits(tests, [computes, tests], 3)
+
+
+def test_where_there_is_one_slot_all_take_turns() -> None:
+    computes = replace(step("units", ""), computes=True)
+    assert fits(computes, [], 1)
+    assert not fits(computes, [step("tests", "")], 1)
+    assert not fits(step("tests", ""), [computes], 1)
 
 
 def test_a_step_that_wants_more_slots_than_there_are_runs_alone(place: Place) -> None:
