@@ -67,6 +67,25 @@ def test_what_plays_name_is_followed_from_playbook_to_core(repository: Repositor
     } <= found
 
 
+@pytest.mark.parametrize(
+    ("test", "not_on"),
+    [
+        # A docstring of theirs tells of a page that tells of enable_gpu.
+        ("test_driver_builds.py", "recipes/nvidia-gpu/recipe.yml"),
+        ("kernel/test_real_kernels.py", "playbooks/enable_gpu.yml"),
+        # They only look at nodes as others do.
+        ("test_membership.py", "recipes/nvidia-gpu/recipe.yml"),
+        # A part of a package is not the program that it is, too.
+        ("numa/test_numa_validate.py", "tests/benchmarks/cases.py"),
+    ],
+)
+def test_what_a_test_does_not_use_does_not_bring_it_back(
+    repository: Repository, test: str, not_on: str
+) -> None:
+    assert not_on in repository.files
+    assert not_on not in repository.closure([f"tests/integration/{test}"])
+
+
 def test_what_lies_beside_code_and_all_of_a_recipe_belong_to_it(repository: Repository) -> None:
     found = repository.closure(["tests/integration/rmd/test_role.py"])
     assert f"{CORES}_interface/api_types.json" in repository.closure(
