@@ -158,6 +158,10 @@ def _import_what_plays_need() -> None:
     actions = importlib.import_module("ansible_collections.hardware.enablement.plugins.action")
     for action in pkgutil.iter_modules(actions.__path__):
         loader.action_loader.get(f"hardware.enablement.{action.name}", class_only=True)
+    # Also what only some recipes need: each task would import it anew, in a process of its own.
+    utils = importlib.import_module("ansible_collections.hardware.enablement.plugins.module_utils")
+    for module in pkgutil.walk_packages(utils.__path__, f"{utils.__name__}."):
+        importlib.import_module(module.name)
     # Each play has its own, and warns where one is there.
     _AnsibleCollectionFinder._remove()
 
