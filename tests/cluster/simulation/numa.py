@@ -15,10 +15,9 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 import xxhash
-from kubernetes.utils.quantity import parse_quantity
 
 from .model import Obj, Pod
-from .zones import Amounts, Numa
+from .zones import Amounts, Numa, parse_amount
 
 API_VERSION, KIND = "topology.node.k8s.io/v1alpha2", "NodeResourceTopology"
 PATH = "/apis/topology.node.k8s.io/v1alpha2/noderesourcetopologies"
@@ -36,7 +35,7 @@ def aligned(pod: Pod, numa: Numa) -> list[Amounts]:
     for requests in pod.requests:
         own: dict[str, Decimal] = {}
         for name, text in requests.items():
-            amount = parse_quantity(text)
+            amount = parse_amount(text)
             if not amount or name not in numa.zones[0]:
                 continue
             if name == "cpu":
