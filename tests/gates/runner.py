@@ -15,6 +15,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field, replace
+from itertools import takewhile
 from pathlib import Path
 from typing import IO
 
@@ -293,7 +294,9 @@ def _count(junit: Path | None, outcome: Outcome) -> bool:
 
 def _note_files(suite: ET.Element, outcome: Outcome) -> None:
     for case in suite.iter("testcase"):
-        file = f"{case.get('classname', '').replace('.', '/')}.py"
+        # After the module's name comes that of a class, where the test is in one.
+        parts = case.get("classname", "").split(".")
+        file = f"{'/'.join(takewhile(lambda part: not part[:1].isupper(), parts))}.py"
         good = case.find("failure") is None and case.find("error") is None
         outcome.files[file] = outcome.files.get(file, True) and good
         seconds = float(case.get("time", 0))

@@ -202,8 +202,13 @@ def test_files_of_tests_pass_one_by_one_unless_the_run_was_broken_off(
     (folder / other).write_text("")
     report = tmp_path / "report.xml"
     case = '<testcase classname="tests.integration.test_{}" name="t">{}</testcase>'
-    cases = case.format("toy", "") + case.format("other", '<failure message="no"/>')
-    text = f'<testsuite tests="2" failures="1" errors="0" skipped="0">{cases}</testsuite>'
+    cases = (
+        case.format("toy", "")
+        + case.format("toy.TestInAClass", "")
+        + case.format("other", "")
+        + case.format("other.TestInAClass", '<failure message="no"/>')
+    )
+    text = f'<testsuite tests="4" failures="1" errors="0" skipped="0">{cases}</testsuite>'
     writes = f"import pathlib; pathlib.Path({str(report)!r}).write_text({text!r})"
     ran: list[str] = []
 
