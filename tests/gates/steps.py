@@ -277,6 +277,7 @@ SHORT = (
         "playbooks and roles of the tarball, by the rules of Galaxy",
         publishing.ansible_lint,
         parts=_folders(*TARBALL),
+        computes=True,
     ),
     Step(
         "galaxy-importer",
