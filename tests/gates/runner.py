@@ -143,8 +143,9 @@ def run(
 
 
 def _narrowed(step: Step, known: Known) -> Step:
-    """One file of tests runs in one process."""
-    return replace(step, slots=(step.slots + 1) // 2) if len(known.left) == 1 else step
+    """Of a level with several files of tests one runs in one process."""
+    one = len(known.left) == 1 < len(known.parts)
+    return replace(step, slots=(step.slots + 1) // 2) if one else step
 
 
 def _is_beside(step: Step, slots: int) -> bool:

@@ -186,12 +186,18 @@ def test_one_file_of_tests_takes_one_process(folder: Path, tmp_path: Path) -> No
 
         return Step(name, name, commands)
 
+    def parts(repository: Repository) -> dict[str, set[str]]:
+        return {name: repository.closure([name]) for name in (TOY, "README.md")}
+
+    now = results(folder)
+    others = {"README.md": now.part(now.repository.closure(["README.md"]))}
+    now.record("toys", {TOY: now.part([TOY]), **others}, ["README.md"], {})
     steps = [
-        replace(step("toys", waits), slots=3, parts=toys),
+        replace(step("toys", waits), slots=3, parts=parts),
         step("other", f"import pathlib; pathlib.Path({str(met)!r}).touch()"),
     ]
     place = Place(build=tmp_path / "build", cache=tmp_path / "cache")
-    assert run(steps, place, slots=3, results=results(folder))
+    assert run(steps, place, slots=3, results=results(folder), reuse=lambda _step, _part: True)
 
 
 @pytest.mark.parametrize(("code", "passes"), [(1, True), (2, False)])
