@@ -22,6 +22,7 @@ from ansible_collections.hardware.enablement.tests.unit.recipes.conftest import 
 # Recipe -> its exporter, and the options that it needs.
 EXPORTERS: dict[str, tuple[str, dict[str, Any]]] = {
     "nvidia-gpu": ("nvidia-dcgm-exporter", {}),
+    "intel-gpu": ("intel-gpu-exporter", {}),
     "rdt-classes": ("rdt-classes-exporter", {"classes": {"gold": {"ways": 4}}}),
 }
 ISSUED = "service.beta.openshift.io/serving-cert-secret-name"
@@ -48,8 +49,8 @@ def exporter_of(rendering: Rendering, recipe: str) -> dict[str, Any]:
 def probes(spec: dict[str, Any]) -> set[str]:
     """How its container is asked."""
     (container,) = spec["containers"]
-    names = [name for name in container if name.endswith("Probe")]
-    return {container[name]["httpGet"]["scheme"] for name in names}
+    asked = [value for name, value in container.items() if name.endswith("Probe")]
+    return {probe["httpGet"]["scheme"] for probe in asked if "httpGet" in probe}
 
 
 @pytest.mark.parametrize("recipe", EXPORTERS)
@@ -81,8 +82,9 @@ def test_certificate_and_authority_are_where_they_are_looked_for(recipe: str, tl
     told = [
         *spec["containers"][0].get("args", []),
         *(
-            each.get("data", {}).get("web.yaml", "")
+            text
             for each in rendering.objects("ConfigMap", "monitoring")
+            for text in each.get("data", {}).values()
         ),
     ]
     assert any(mount in text for text in told)
