@@ -24,16 +24,19 @@ def required_states(recipe: Recipe, enabled: Enabled, name: str) -> tuple[str, .
     """The states whose proofs a state waits for, in the recipe's order.
 
     A required state that has nothing to prove (an image that was resolved, a disabled exporter)
-    stands in nobody's way: who requires it waits for what that one requires. One that has something
-    to prove on some nodes only is ready on the others as soon as what it requires is.
+    stands in nobody's way: who requires it waits for what that one requires, unless another that it
+    requires stands on that already. One that has something to prove on some nodes only is ready on
+    the others as soon as what it requires is.
     """
-    found: set[str] = set()
+    named: set[str] = set()
+    instead: set[str] = set()
     for required in recipe.states[name].order.requires:
         if _proofs(recipe, enabled, required):
-            found.add(required)
+            named.add(required)
         else:
-            found.update(required_states(recipe, enabled, required))
-    return tuple(state for state in recipe.states if state in found)
+            instead.update(required_states(recipe, enabled, required))
+    instead -= {below for each in named for below in all_required(recipe, each)}
+    return tuple(state for state in recipe.states if state in named | instead)
 
 
 def all_required(recipe: Recipe, name: str) -> list[str]:

@@ -185,6 +185,21 @@ def test_a_disabled_state_without_proof_stands_in_nobodys_way(
     assert required_states(changed, off, "plugin") == ("build",)
 
 
+def test_who_waits_for_a_state_does_not_wait_once_more_for_what_that_one_stands_on(
+    recipe: Recipe, facts_for: MakeFacts
+) -> None:
+    """By way of a state that nobody has: its gate would be one more write for each node."""
+    states = dict(recipe.states)
+    plugin = states["plugin"]
+    other = replace(plugin, name="other", proofs=StateProofs())
+    last_order = replace(plugin.order, requires=("plugin", "other"))
+    last = replace(plugin, name="last", order=last_order)
+    changed = replace(recipe, states={**states, "other": other, "last": last})
+    on = enabled_states(changed, facts_for(changed))
+    assert required_states(changed, on, "other") == ("driver",)
+    assert required_states(changed, on, "last") == ("plugin",)
+
+
 def test_node_label_sets(recipe: Recipe) -> None:
     here = "feature.node.kubernetes.io/pci-0302_10de.present"
 
