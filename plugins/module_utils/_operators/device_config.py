@@ -84,6 +84,8 @@ _DRIVER: Mapping[str, FieldMapping] = {
     "upgradePolicy": _UPGRADE,
 }  # fmt: skip
 
+_PLUGIN = "devicePlugin.enableDevicePlugin"
+
 FIELDS: Fields = {
     "selector": ReadField(),
     **{f"driver.{name}": mapping for name, mapping in _DRIVER.items()},
@@ -91,7 +93,7 @@ FIELDS: Fields = {
         "image_pull_secrets", lambda secrets: [str(each["name"]) for each in secrets]
     ),
     "commonConfig": UnmappedField("the recipe has no such helpers", differs=True),
-    "devicePlugin.enableDevicePlugin": MappedField("device_plugin_enabled", unless_on),
+    _PLUGIN: ReadField(),
     "devicePlugin.enableNodeLabeller": MappedField("labeller_enabled", unless_on),
     "devicePlugin.devicePluginImage": MappedField("device_plugin_image"),
     "devicePlugin.nodeLabellerImage": MappedField("labeller_image"),
@@ -133,7 +135,7 @@ FIELDS: Fields = {
     "metricsExporter.selector": _NODES,
     "metricsExporter.upgradePolicy": _ROLL,
     "configManager": UnmappedField("GPUs stay partitioned as they are: give the profiles as partition_profiles"),
-    "draDriver.enable": MappedField("dra_enabled"),
+    "draDriver.enable": MappedField("device_allocation", lambda on: "dra" if on else None),
     "draDriver.image": MappedField("dra_image"),
     "draDriver.imagePullPolicy": _PULL,
     "draDriver.imageRegistrySecret": _SECRET,
@@ -258,6 +260,11 @@ def _read(resource: Mapping[str, Any], prefix: str) -> MappedOptions:
     image = str(part(spec, "driver").get("image") or "")
     if image and not switched_off("driver.image", spec, SWITCHES):
         _read_driver_image(found, image)
+    plugin = part(spec, "devicePlugin").get("enableDevicePlugin")
+    if plugin is not None and part(spec, "draDriver").get("enable"):
+        found.ignore(_PLUGIN, "where its DRA driver gives the GPUs, there is no device plugin")
+    elif plugin is not None:
+        found.take(_PLUGIN, "device_plugin_enabled", unless_on(plugin))
     for name, value in part(spec, *_ARGUMENTS.split(".")).items():
         if name == _STRATEGY:
             found.take(f"{_ARGUMENTS}.{name}", _STRATEGY, str(value))

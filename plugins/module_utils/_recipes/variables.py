@@ -97,6 +97,9 @@ def _cluster(found: Mapping[str, Any]) -> dict[str, Any]:
         "platform": str(found.get("platform", "kubernetes")),
         "distribution": str(found.get("distribution") or ""),
         **texts,
+        "kubernetes_minor": int(
+            texts["kubernetes_version"].partition(".")[2].partition(".")[0] or 0
+        ),
         "proxy": Facts("cluster.proxy", proxy),
     }
 

@@ -168,18 +168,12 @@ def test_what_something_else_does_is_left_out() -> None:
 PROFILES = {"cpx": [{"computePartition": "CPX", "memoryPartition": "NPS1", "numGPUsAssigned": 8}]}
 
 
-@pytest.mark.parametrize(("version", "is_named"), [("1.36.2", True), ("1.35.3", False)])
-def test_pods_claim_gpus_of_amds_driver(version: str, is_named: bool) -> None:
-    rendering = RENDER(
-        cluster={"kubernetes_version": version}, dra_enabled=True, device_plugin_enabled=False
-    )
-    assert "amd-gpu-device-plugin" not in names(rendering, "DaemonSet")
-    spec = pod_spec(rendering, "amd-gpu-dra-driver")
-    plugin = container(spec, "plugin")
+def test_pods_claim_gpus_of_amds_driver() -> None:
+    group = replace(GROUPS[0], allocation="dra")
+    rendering = RENDER(groups=(group,), cluster={"kubernetes_version": "1.36.2"})
+    plugin = container(pod_spec(rendering, "amd-gpu-dra-driver"), "plugin")
     assert env_of(plugin)["KUBELET_PLUGINS_DIRECTORY_PATH"] == "/var/lib/kubelet/plugins"
     assert str(plugin["livenessProbe"]["grpc"]["port"]) == env_of(plugin)["HEALTHCHECK_PORT"]
-    device_class = rendering.one("DeviceClass", "gpu.amd.com")["spec"]
-    assert device_class.get("extendedResourceName") == ("amd.com/gpu" if is_named else None)
     claimed = rendering.pod("dra_validation")["spec"]
     (template,) = rendering.objects("ResourceClaimTemplate")
     assert claimed["resourceClaims"] == [
@@ -187,38 +181,11 @@ def test_pods_claim_gpus_of_amds_driver(version: str, is_named: bool) -> None:
     ]
     assert claimed["containers"][0]["resources"]["claims"] == [{"name": "gpu"}]
     assert "limits" not in claimed["containers"][0]["resources"]
-    assert rendering.recipe.devices.access.dra_drivers == ("gpu.amd.com",)
 
 
-def test_one_pool_may_claim_what_another_asks_for() -> None:
-    groups = [replace(GROUPS[0], pool="claims"), replace(GROUPS[1], pool="asks")]
-    pools = {
-        "claims": {"dra_enabled": True, "device_plugin_enabled": False},
-        "asks": {"dra_enabled": False, "device_plugin_enabled": True},
-    }
-    rendering = RENDER(groups=groups, pools=pools, cluster={"kubernetes_version": "1.36.0"})
-    made = {name.removeprefix("amd-gpu-") for name in names(rendering, "DaemonSet")}
-    assert {"dra-driver-claims", "device-plugin-asks"} <= made
-    assert made.isdisjoint({"dra-driver-asks", "device-plugin-claims"})
-
-
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
-        ({"dra_enabled": True}, "would give the same GPU to two pods"),
-        (
-            {
-                "partition_profiles": PROFILES,
-                "driver_enabled": True,
-                "driver_repository": REPOSITORY,
-            },
-            "loads the node's own amdgpu again",
-        ),
-    ],
-)
-def test_what_would_undo_the_other_is_refused(options: dict[str, Any], said: str) -> None:
-    with pytest.raises(InvalidInput, match=said):
-        RENDER(**options)
+def test_what_would_undo_the_other_is_refused() -> None:
+    with pytest.raises(InvalidInput, match="loads the node's own amdgpu again"):
+        RENDER(partition_profiles=PROFILES, driver_enabled=True, driver_repository=REPOSITORY)
 
 
 def test_gpus_are_divided_as_their_nodes_label_says() -> None:

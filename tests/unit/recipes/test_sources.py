@@ -7,11 +7,16 @@ nothing else."""
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from ansible_collections.hardware.enablement.tests.unit.recipes.conftest import REPO, renderer
+from ansible_collections.hardware.enablement.tests.unit.recipes.conftest import (
+    GROUPS,
+    REPO,
+    renderer,
+)
 
 TABLES = REPO / "docs" / "recipes"
 ROW = re.compile(
@@ -46,14 +51,18 @@ VARIANTS: dict[str, tuple[dict[str, Any], ...]] = {
         {"runtime_mode": "none"},
         {"exporter_tls": "secret"},
         {"cluster": {"distribution": "gke"}},
+        {
+            "cluster": {"kubernetes_version": "1.36.0"},
+            "compute_domains_enabled": True,
+            "dra_feature_gates": {"ComputeDomainCliques": True},
+        },
     ),
     "amd-gpu": (
         {},
         {"driver_enabled": True, "driver_repository": "registry.example.com/amdgpu-driver"},
         {
             "cluster": {"kubernetes_version": "1.36.0"},
-            "dra_enabled": True,
-            "device_plugin_enabled": False,
+            "groups": (replace(GROUPS[0], allocation="dra"),),
         },
         {"partition_profiles": {"cpx": [{"computePartition": "CPX", "memoryPartition": "NPS1"}]}},
         {"problem_detector_enabled": True},

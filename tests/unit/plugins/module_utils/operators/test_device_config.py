@@ -194,6 +194,17 @@ def test_a_device_plugin_that_is_switched_off_is_not_deployed() -> None:
     }
 
 
+def test_a_dra_driver_in_place_of_the_device_plugin_is_the_way_to_gpus() -> None:
+    dra = {"driver": {"enable": False}, "draDriver": {"enable": True}}
+    settings = found(config(**dra, devicePlugin={"enableDevicePlugin": False}))
+    assert settings.options == {
+        "device_allocation": "dra",
+        "driver_enabled": False,
+        "exporter_enabled": False,
+    }
+    assert "devicePlugin.enableDevicePlugin" in settings.same
+
+
 def test_a_driver_of_which_nobody_says_where_its_images_are_is_refused_before_it_is_written() -> (
     None
 ):
