@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from tests.cluster import Cluster
+from tests.cluster.errors import ClusterError
 from tests.cluster.simulation.faults import clear_faults, set_fault
 from tests.integration import sight
 from tests.integration.plays import Played, Runner
@@ -27,11 +28,14 @@ pytestmark = pytest.mark.recipes
 DRA: dict[str, Any] = {"hardware_enablement_recipe": "dra-like"}
 OPTIONS: dict[str, Any] = {"devices": 2}
 HOLDER = "holder"
+# The fabric, and the part of it that GPUs are in.
+CLIQUE = "3a2f1e6c-5f0b-4f4e-9b5e-0f4c2d1a7b90.32766"
 GPU_OPTIONS: dict[str, Any] = {
     "exporter_validation": False,
     "driver_precompiled": True,
     "node_condition": True,
 }
+AMD_OPTIONS: dict[str, Any] = {"exporter_enabled": False}
 GPUS: dict[str, Any] = {
     "hardware_enablement_recipe": "nvidia-gpu",
     "hardware_enablement_options": GPU_OPTIONS,
@@ -40,10 +44,17 @@ GPUS: dict[str, Any] = {
 
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[Cluster]:
-    """2 nodes with 2 cards each, and 2 with 8 GPUs."""
+    """2 nodes with 2 cards each, 2 with 8 GPUs, and one with 8 of AMD's, whose driver it brings."""
     with Cluster.up("test-dra") as started:
         started.add_nodes(2, profile="fpga", prefix="fpga")
         started.add_nodes(2, profile="gpu-h100", prefix="gpu")
+        # One fabric of NVLink.
+        clique = f"sim.hardware-enablement.io/clique={CLIQUE}"
+        started.kubectl("annotate", "node", "gpu-1", "gpu-2", clique)
+        started.add_nodes(1, profile="gpu-mi300x", prefix="amd")
+        started.kubectl(
+            "annotate", "node", "amd-1", "sim.hardware-enablement.io/preinstalled=driver"
+        )
         yield started
 
 
@@ -108,6 +119,27 @@ def hold(cluster: Cluster, node: str, cards: int) -> None:
     cluster.kubectl("wait", "--for=condition=Ready", f"pod/{HOLDER}", "--timeout=60s")
 
 
+def make_a_domain(cluster: Cluster) -> None:
+    """The API server takes a ComputeDomain, as users make one, and lets nobody change it."""
+    spec = {"channel": {"resourceClaimTemplate": {"name": "training-channel"}}}
+    domain: dict[str, Any] = {
+        "apiVersion": "resource.nvidia.com/v1beta1",
+        "kind": "ComputeDomain",
+        "metadata": {"name": "training", "namespace": "default"},
+        "spec": spec,
+    }
+    made = json.loads(cluster.kubectl("create", "-o", "json", "-f", "-", stdin=json.dumps(domain)))
+    assert made["spec"] == {
+        "numNodes": 0,
+        "channel": {**spec["channel"], "allocationMode": "Single"},
+    }
+    with pytest.raises(ClusterError, match="stays as it was made"):
+        cluster.kubectl(
+            "patch", "computedomain/training", "--type=merge", "-p", '{"spec":{"numNodes":2}}'
+        )
+    cluster.kubectl("delete", "computedomain/training")
+
+
 def ask(cluster: Cluster, node: str, resource: str) -> None:
     """A pod that asks for one of an extended resource, and runs."""
     metadata = {"name": HOLDER, "namespace": "default"}
@@ -147,9 +179,9 @@ def enable_gpus(gpus: Runner, way: str) -> Played:
     return gpus.play("enable", **GPUS, hardware_enablement_pools=[pool]).check()
 
 
-def allocation(cluster: Cluster, node: str) -> str | None:
+def allocation(cluster: Cluster, node: str, recipe: str = "nvidia-gpu") -> str | None:
     """What a node's label says of who serves its GPUs."""
-    return sight.marks(cluster)[node].get("nvidia-gpu.device-allocation")
+    return sight.marks(cluster)[node].get(f"{recipe}.device-allocation")
 
 
 def offered(cluster: Cluster) -> dict[str, int]:
@@ -217,12 +249,22 @@ def test_gpus_are_claimed_where_the_recipe_for_them_is_extended(
     cluster: Cluster, tmp_path: Path
 ) -> None:
     recipe: dict[str, Any] = {"hardware_enablement_recipe": "nvidia-gpu-dra"}
-    options = {"hardware_enablement_options": GPU_OPTIONS}
+    domains = {**GPU_OPTIONS, "compute_domains_enabled": True}
+    options = {"hardware_enablement_options": domains}
     gpus = limited(cluster, "nvidia-gpu-dra", tmp_path, OURS, **options)
     gpus.play("enable", **recipe, **options).check()
     assert sight.marks(cluster)["gpu-1"]["nvidia-gpu-dra"] == "ready"
     assert condition(cluster, "gpu-1", "nvidia-gpu-dra") == ("True", "Ready")
     assert slices(cluster)["gpu-1"] == 8
+    assert sight.nodes(cluster)["gpu-1"]["metadata"]["labels"]["nvidia.com/gpu.clique"] == CLIQUE
+    published = json.loads(cluster.kubectl("get", "resourceslices", "-o", "json"))["items"]
+    assert {
+        each["spec"]["driver"] for each in published if each["spec"]["nodeName"] == "gpu-2"
+    } == {
+        "gpu.nvidia.com",
+        "compute-domain.nvidia.com",
+    }
+    make_a_domain(cluster)
     named = "jsonpath={.spec.extendedResourceName}"
     assert cluster.kubectl("get", "deviceclass", "gpu.nvidia.com", "-o", named) == "nvidia.com/gpu"
     assert "nvidia.com/gpu" not in sight.nodes(cluster)["gpu-1"]["status"]["allocatable"]
@@ -300,6 +342,34 @@ def test_a_pool_is_brought_to_dra_and_back_and_pods_without_a_gpu_stay(
     gpus.play("disable", **GPUS).check()
     assert condition(cluster, "gpu-1", "nvidia-gpu") is None
     assert allocation(cluster, "gpu-1") is None
+
+
+def test_amd_gpus_move_by_the_same_steps_and_back(cluster: Cluster, tmp_path: Path) -> None:
+    recipe: dict[str, Any] = {"hardware_enablement_recipe": "amd-gpu"}
+    amd = limited(cluster, "amd-gpu", tmp_path, OURS, hardware_enablement_options=AMD_OPTIONS)
+
+    def brought_to(way: str) -> tuple[int, int, str | None]:
+        """What the node's label says, and what a plugin and a DRA driver offer there."""
+        options = {**AMD_OPTIONS, "device_allocation": way}
+        amd.play("enable", **recipe, hardware_enablement_options=options).check()
+        amd.play("upgrade", **recipe).check()
+        node = sight.nodes(cluster)["amd-1"]
+        offers = int(node["status"]["allocatable"].get("amd.com/gpu", "0"))
+        assert sight.marks(cluster)["amd-1"]["amd-gpu"] == "ready"
+        return offers, slices(cluster).get("amd-1", 0), allocation(cluster, "amd-1", "amd-gpu")
+
+    assert brought_to("device-plugin") == (8, 0, "device-plugin")
+    deploy(cluster, "bystander", "amd-1", {})
+    before = running(cluster)
+    assert brought_to("dra") == (0, 8, "dra")
+    # Nobody is left of whom a device plugin serves: what it had goes.
+    assert "ServiceAccount amd-gpu/amd-gpu-device-plugin" in amd.play("enable", **recipe).output
+    amd.play("enable", **recipe).unchanged()
+    assert brought_to("device-plugin") == (8, 0, "device-plugin")
+    assert running(cluster) == before
+    cluster.kubectl("delete", "deployment", "--all", "-n", "default")
+    amd.play("disable", **recipe).check()
+    assert allocation(cluster, "amd-1", "amd-gpu") is None
 
 
 def test_a_second_run_changes_nothing(cluster: Cluster, runner: Runner) -> None:

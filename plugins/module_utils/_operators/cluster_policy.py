@@ -65,6 +65,7 @@ _TOOLKIT_OPTIONS = {
 _IMAGE_KEYS = ("repository", "image", "version")
 _RESOURCE_TAINT = "nvidia.com/gpu"
 _DEFAULT_DRIVER_DIR = "/run/nvidia/driver"
+_DEFAULT_MPS_ROOT = "/run/nvidia/mps"
 
 _LABELS = UnmappedField("pods have the recipe's labels and annotations")
 _PASSTHROUGH = UnmappedField(
@@ -109,7 +110,9 @@ def _component(name: str) -> dict[str, Any]:
         ),
         f"{name}.resources": MappedField(f"resources.{state}"),
         f"{name}.env": MappedField(f"env.{state}", environment),
-        f"{name}.args": UnmappedField("its container has the recipe's arguments"),
+        f"{name}.args": UnmappedField(
+            "what its flags say its variables say as well: give env of the state"
+        ),
         f"{name}.hostNetwork": UnmappedField(
             "its pods have a network of their own", harmless=(False,)
         ),
@@ -142,9 +145,7 @@ FIELDS: Fields = {
     "daemonsets.updateStrategy": UnmappedField(
         "operands roll, and drivers wait for upgrade", differs=True, harmless=("RollingUpdate",)
     ),
-    "daemonsets.rollingUpdate": UnmappedField(
-        "operands roll one node at a time", harmless=({"maxUnavailable": "1"},)
-    ),
+    "daemonsets.rollingUpdate.maxUnavailable": MappedField("max_unavailable", str),
     "daemonsets.labels": _LABELS,
     "daemonsets.annotations": _LABELS,
     "daemonsets.podSecurityContext": UnmappedField("pods have the recipe's security context"),
@@ -164,7 +165,7 @@ FIELDS: Fields = {
     "devicePlugin.config": UnmappedField(
         "its ConfigMap is not read: give time_slicing_replicas or mps_replicas, by pools where nodes differ"
     ),
-    "devicePlugin.mps.root": UnmappedField("MPS keeps its pipes in /run/nvidia/mps", harmless=("/run/nvidia/mps",)),
+    "devicePlugin.mps.root": MappedField("mps_root", lambda path: None if path == _DEFAULT_MPS_ROOT else str(path)),
     **_component("devicePlugin"),
     "gfd.enabled": MappedField("feature_discovery_enabled", unless_on),
     **_component("gfd"),
@@ -177,6 +178,7 @@ FIELDS: Fields = {
     "migManager.config": UnmappedField("a pool's mig_devices says what its GPUs are divided into"),
     "migManager.gpuClientsConfig": UnmappedField("upgrade frees a node before its GPUs are divided", differs=True),
     **_component("migManager"),
+    "migManager.args": UnmappedField("mig-parted is used without its manager, whose arguments these are"),
     "dcgmExporter.enabled": MappedField("exporter_enabled"),
     "dcgmExporter.config.name": MappedField("exporter_metrics_config_map"),
     "dcgmExporter.enablePodLabels": MappedField("exporter_pod_labels", _if_on),

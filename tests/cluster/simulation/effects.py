@@ -148,7 +148,11 @@ def node_features(node: Node, serving: Served, operands: Operands) -> dict[str, 
             },
             "spec": {
                 "features": {"attributes": {}, "flags": {}, "instances": {}},
-                "labels": {key: text.format(**values) for key, text in stack.features.items()},
+                "labels": {
+                    key: value
+                    for key, text in stack.features.items()
+                    if (value := text.format(**values))
+                },
             },
         }
     return result

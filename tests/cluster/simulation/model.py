@@ -308,7 +308,7 @@ def node_view(node: Obj) -> Node:
         pod_ips=parse_pod_ips(annotations.get(POD_IPS_ANNOTATION) or "{}"),
         gpu={
             key: annotations[f"{SIM_DOMAIN}/{key}"]
-            for key in ("product", "memory")
+            for key in ("product", "memory", "clique")
             if f"{SIM_DOMAIN}/{key}" in annotations
         },
         capacity=dict(status.get("capacity") or {}),

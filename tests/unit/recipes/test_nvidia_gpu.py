@@ -37,6 +37,8 @@ def test_each_state_waits_for_what_it_needs(nvidia_gpu: Any) -> None:
         "dcgm": ("device_plugin_validation", "dra_validation"),
         "monitoring": ("dcgm",),
         "feature_discovery": ("device_plugin_validation", "dra_validation"),
+        "compute_domain_controller": (),
+        "compute_domains": ("feature_discovery", "compute_domain_controller"),
         "grafana": (),
     }
 

@@ -54,6 +54,7 @@ OTHERWISE: Mapping[Difference, str] = {
     ("driver", "mounts", "/run/mellanox/drivers"): NOT_DEPLOYED,
     ("driver", "mounts", "/run/mellanox/drivers/usr/src"): NOT_DEPLOYED,
     ("driver", "mounts", "/run/nvidia-topologyd"): NOT_DEPLOYED,
+    ("runtime_hook", "image", ""): "a newer patch release, whose installer is the same",
     ("runtime_hook", "env", "CONTAINERD_CONFIG"): OLD_NAME,
     ("runtime_hook", "env", "CONTAINERD_RUNTIME_CLASS"): OLD_NAME,
     ("runtime_hook", "env", "CONTAINERD_SET_AS_DEFAULT"): OLD_NAME,

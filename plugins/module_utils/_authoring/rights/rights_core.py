@@ -33,6 +33,8 @@ from .needed import needed_rights
 from .roles import Subject, bindings, cluster_roles, namespaced_roles
 
 DEFAULT_NAME = "hardware-enablement"
+# Characters of the words of a rule on one line, beside indentation and key.
+_ROOM = 125
 
 
 @dataclass(frozen=True)
@@ -165,11 +167,13 @@ def _as_it_has_to_be(namespace: str, objects: Sequence[Made]) -> Obj:
 
 def _as_text(manifests: Sequence[Mapping[str, Any]], recipes: Sequence[str]) -> str:
     """The manifests as one List for kubectl apply, with where they come from; the words of a rule
-    are on one line, as people write them."""
+    are on one line, as people write them, where they have room there."""
     head = f"# The rights that a run needs for {', '.join(recipes)}, and no more; made by the playbook rights.\n"
     listed = {"apiVersion": "v1", "kind": "List", "items": [dict(each) for each in manifests]}
     return (
-        head + "---\n" + str(yaml.dump(listed, Dumper=_dumper_class(), sort_keys=False, width=100))
+        head
+        + "---\n"
+        + str(yaml.dump(listed, Dumper=_dumper_class(), sort_keys=False, width=2 * _ROOM))
     )
 
 
@@ -188,5 +192,5 @@ def _dumper_class() -> Any:
 
 
 def _words(dumper: Any, value: list[Any]) -> Any:
-    flow = all(isinstance(item, str) for item in value)
+    flow = all(isinstance(item, str) for item in value) and len(", ".join(value)) <= _ROOM
     return dumper.represent_sequence("tag:yaml.org,2002:seq", value, flow_style=flow)
