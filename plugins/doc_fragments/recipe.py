@@ -32,6 +32,16 @@ options:
     type: dict
 """
 
+    REPLACE = r"""
+options:
+  options_replace:
+    description:
+      - Whether O(options) and O(pools) are all that is wanted, also where the record has others, which are dropped
+        then. Without it, who leaves out what the record has is refused.
+    type: bool
+    default: false
+"""
+
     OPTIONS = r"""
 options:
   options:

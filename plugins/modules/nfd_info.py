@@ -48,6 +48,7 @@ extends_documentation_fragment:
   - hardware.enablement.recipe
   - hardware.enablement.recipe.bundle
   - hardware.enablement.recipe.options
+  - hardware.enablement.recipe.replace
 """
 
 EXAMPLES = r"""

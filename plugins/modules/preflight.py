@@ -65,6 +65,7 @@ extends_documentation_fragment:
   - hardware.enablement.recipe
   - hardware.enablement.recipe.bundle
   - hardware.enablement.recipe.options
+  - hardware.enablement.recipe.replace
   - hardware.enablement.common.run
   - hardware.enablement.registries
   - hardware.enablement.builds

@@ -13,6 +13,9 @@ author: hardware.enablement contributors (@hardware-enablement)
 description:
   - Writes the files that a recipe begins with. They are a driver for each kernel, a device plugin and an exporter of
     metrics, each with its proofs, in less than 150 lines.
+  - Or, with O(chart), those of a recipe that deploys what a Helm chart does with its own values. States are made by
+    what objects do. Options are the images, and the values that come out in objects as they are, with choices and
+    description of C(values.schema.json). The program C(helm) has to be on the PATH.
   - M(hardware.enablement.recipe_check) finds no mistake in them. A folder that exists is left as it is.
 options:
   name:
@@ -31,6 +34,9 @@ options:
     description: The extended resource that the device plugin advertises.
     type: str
     required: true
+  chart:
+    description: A Helm chart to make the recipe of, a folder or an archive, which the recipe does not refer to.
+    type: path
 extends_documentation_fragment:
   - hardware.enablement.common.controller
 attributes:
@@ -52,6 +58,14 @@ EXAMPLES = r"""
   hardware.enablement.recipe_new:
     name: acme-fpga
     recipe_dir: "{{ playbook_dir }}/recipes"
+    label: feature.node.kubernetes.io/pci-1200_10ee.present
+    resource: acme.example/fpga
+
+- name: Make a recipe of a chart
+  hardware.enablement.recipe_new:
+    name: acme-fpga
+    recipe_dir: "{{ playbook_dir }}/recipes"
+    chart: /home/me/charts/acme-device-plugin
     label: feature.node.kubernetes.io/pci-1200_10ee.present
     resource: acme.example/fpga
 """

@@ -89,6 +89,7 @@ extends_documentation_fragment:
   - hardware.enablement.recipe
   - hardware.enablement.recipe.bundle
   - hardware.enablement.recipe.options
+  - hardware.enablement.recipe.replace
   - hardware.enablement.recipe.states
   - hardware.enablement.proving
   - hardware.enablement.taints

@@ -35,7 +35,9 @@ class Module:
     ) -> Obj:
         """What it returns; a failure is a result, too."""
         specification = {name: dict(argument) for name, argument in self.spec.items()}
-        given = {"kubeconfig": str(self.kubeconfig), **params}
+        # As in plays.py: what a test gives is all.
+        whole = {"options_replace": True} if "options_replace" in self.spec else {}
+        given = {"kubeconfig": str(self.kubeconfig), **whole, **params}
         checked = ArgumentSpecValidator(specification).validate(given)
         assert not checked.error_messages, checked.error_messages
         context = RunContext(check_mode=check, diff=diff, run_id=run_id, run_info=run_id)

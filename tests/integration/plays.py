@@ -145,6 +145,9 @@ class Runner:
                 **SIMULATED["hardware_enablement_options"],
                 **given,
             }
+        if {"hardware_enablement_options", "hardware_enablement_pools"} & variables.keys():
+            # Tests say all that is to hold; that less than the record has is refused is one of them.
+            variables.setdefault("hardware_enablement_options_replace", True)
         name = (
             str(playbook)
             if "/" in str(playbook) or "." in str(playbook)

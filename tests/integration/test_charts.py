@@ -20,9 +20,15 @@ from typing import Any
 import pytest
 import yaml
 
-from ansible_collections.hardware.enablement.plugins.module_utils._authoring import check_core
+from ansible_collections.hardware.enablement.plugins.module_utils._authoring import (
+    check_core,
+    new_core,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils._authoring.check_core import (
     RecipeCheckRequest,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._authoring.of_chart import (
+    of_chart,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._charts.kernel_affine import (
     fnv64a,
@@ -30,6 +36,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils._charts.kernel
 from ansible_collections.hardware.enablement.plugins.module_utils._charts.recipe_reading import (
     read_recipe,
 )
+from ansible_collections.hardware.enablement.plugins.module_utils._errors import InvalidInput
 from ansible_collections.hardware.enablement.plugins.module_utils._interface import arguments
 from ansible_collections.hardware.enablement.plugins.module_utils._interface.api_types_file import (
     read_api_types,
@@ -37,8 +44,17 @@ from ansible_collections.hardware.enablement.plugins.module_utils._interface.api
 from ansible_collections.hardware.enablement.plugins.module_utils._interface.bundle import (
     read_bundle,
 )
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.checking.check import (
+    check as check_recipe,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils._recipes.loading.options import (
     resolve,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.loading.recipe import (
+    Recipe,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.loading.standard import (
+    STANDARD_OPTIONS,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._recipes.render import (
     RenderFacts,
@@ -56,6 +72,7 @@ from tests.integration.conftest import grant
 from tests.integration.in_process import Module
 from tests.integration.plays import Runner
 from tests.integration.waiting import wait_until
+from tests.scenes.plugin_chart import write_plugin_chart
 from tests.scenes.sro_recipes import special_resources, sro_recipes
 from tests.scenes.vendor_chart import (
     CARDS,
@@ -690,11 +707,15 @@ def as_helm_has_it(folder: Path, values: Obj) -> dict[tuple[str, str], Obj]:
 
 def as_we_have_it(folder: Path, values: Obj) -> dict[tuple[str, str], Obj]:
     """Ours, without what we add to objects and but for the namespace."""
-    recipe = read_recipe(read_bundle(folder), "vendor")
+    return made_of(read_recipe(read_bundle(folder), "vendor"), {"set": values})
+
+
+def made_of(recipe: Recipe, options: Obj) -> dict[tuple[str, str], Obj]:
+    """The objects of a recipe by kind and name."""
     cluster = {"platform": "kubernetes", "kubernetes_version": "", "openshift_version": ""}
     facts = RenderFacts(
         "vendor",
-        resolve(recipe, {"set": values}),
+        resolve(recipe, options),
         SAMPLE_GROUPS[:1],
         "",
         cluster={**cluster, "proxy": {}, "trusted_ca": ""},
@@ -737,6 +758,14 @@ def test_what_is_switched_off_in_a_chart_brings_nothing(
     definitions = {name for _kind, name in specs}
     assert definitions == {CARDS, *([GADGETS] if operator else []), *([WIDGETS] if labels else [])}
     assert (("ConfigMap", "nfd") in ours) is labels
+
+
+def packed(folder: Path) -> Path:
+    """The chart as an archive beside it."""
+    archive = folder.with_suffix(".tgz")
+    with tarfile.open(archive, "w:gz") as made:
+        made.add(folder, arcname=folder.name)
+    return archive
 
 
 def vendor(folder: Path, **values: Any) -> Obj:
@@ -838,3 +867,79 @@ def test_a_chart_is_found_again_by_the_name_of_its_folder_and_by_its_own(
     runner.play("disable", **by_folder).check()
     runner.play("enable", **by_chart).check()
     runner.play("disable", **by_chart).check()
+
+
+def test_a_recipe_is_made_of_a_chart(tmp_path: Path) -> None:
+    chart = write_plugin_chart(tmp_path / "acme-plugin")
+    for place, folder in ((chart, "of-folder"), (packed(chart), "of-archive")):
+        request = {"name": "vendor", "recipe_dir": str(tmp_path / folder), "chart": str(place)}
+        hardware = {"label": "acme.example/card", "resource": "acme.example/card"}
+        new_core.TASK.run({**request, **hardware}, RunContext())
+    bundle = read_bundle(tmp_path / "of-folder" / "vendor")
+    texts = read_bundle(tmp_path / "of-archive" / "vendor")
+    assert {**texts, "recipe.yml": "", "README.md": ""} == {
+        **bundle,
+        "recipe.yml": "",
+        "README.md": "",
+    }
+    checked = check_recipe(bundle, "vendor", {}, read_api_types())
+    assert [str(finding) for finding in (*checked.errors, *checked.warnings)] == []
+    recipe = checked.recipe
+    assert recipe is not None
+
+    own = {name: option for name, option in recipe.options.items() if name not in STANDARD_OPTIONS}
+    assert sorted(own) == [
+        "chart_log_level",
+        "exporter_image",
+        "exporter_port",
+        "plugin_image",
+        "port",
+        "validation_image",
+    ]
+    assert own["plugin_image"].default == "registry.example.org/acme/plugin:4.1"
+    level = own["chart_log_level"]
+    assert (level.default, level.choices, level.description) == (
+        "info",
+        ("info", "debug"),
+        "How much it says.",
+    )
+    assert (own["port"].type, own["port"].default) == ("int", 9400)
+
+    proofs = {
+        name: [proof.kind for proof in state.proofs.validate]
+        for name, state in recipe.states.items()
+    }
+    assert proofs == {
+        "objects": [],
+        "controllers": ["rollout"],
+        "device_plugin": ["rollout", "allocatable"],
+        "device_plugin_validation": ["workload"],
+    }
+    assert "- Job test: a hook of helm" in bundle["README.md"]
+
+    # What it deploys is what helm would, but for who manages it, the hook, and what we add.
+    theirs = as_helm_has_it(chart, {"logLevel": "debug", "port": 9500})
+    del theirs["Job", "test"]
+    ours = made_of(recipe, {"chart_log_level": "debug", "port": 9500})
+    assert ours.keys() == theirs.keys()
+    containers = [
+        each["DaemonSet", "vendor-a-name"]["spec"]["template"]["spec"]["containers"][0]
+        for each in (ours, theirs)
+    ]
+    for part in ("image", "args", "env"):
+        assert containers[0][part] == containers[1][part]
+    data = ours["ConfigMap", "dashboard"]["data"]
+    assert (
+        data
+        == theirs["ConfigMap", "dashboard"]["data"]
+        == {"legend": "{{ instance }} {% of all %}"}
+    )
+
+
+def test_a_chart_that_cannot_be_rendered_makes_no_recipe(tmp_path: Path) -> None:
+    chart = write_plugin_chart(tmp_path / "acme-plugin")
+    (chart / "values.schema.json").write_text('{"required": ["token"]}')
+    with pytest.raises(InvalidInput, match=r"its own values: .*token.*; do in a copy"):
+        of_chart(chart, "vendor", "acme.example/card", "acme.example/card")
+    with pytest.raises(InvalidInput, match="there is no chart at"):
+        of_chart(tmp_path, "vendor", "acme.example/card", "acme.example/card")

@@ -316,6 +316,12 @@ def test_what_changed_options_ask_rights_for_and_say(cluster: Cluster, runner: R
     assert len(asked(runner, mark, REVIEWS)) == 7
 
     options = {"driver_version": "2.0"}
+    schedule = {
+        "hardware_enablement_options": options,
+        "hardware_enablement_options_replace": False,
+    }
+    text = refused(runner, **RECIPE, **schedule)
+    assert "What is given for two-states leaves out plugin_version" in text
     played = runner.play("enable", "--check", **RECIPE, hardware_enablement_options=options).check()
     changes = 'driver_version: "1.0" -> "2.0"; plugin_version: "4.0" -> "1.0", its default'
     said = f"two-states differs from its record: {changes}"

@@ -9,29 +9,36 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Optional
 
 from .._errors import EnablementError, InvalidInput
 from .._json import Obj
 from .._recipes.loading.load import load
 from .._runs.context import RunContext
 from .._runs.task import Task
+from .of_chart import of_chart
 from .scaffold import scaffold
 
 
 @dataclass(frozen=True)
 class RecipeNewRequest:
     """Which recipe is written, into which folder of recipes, for which hardware: label of the nodes
-    that have it, resource that pods ask for."""
+    that have it, resource that pods ask for. chart: the folder or archive of a Helm chart that it is
+    made of."""
 
     name: str
     recipe_dir: str
     label: str
     resource: str
+    chart: Optional[str] = None
 
 
 def run(request: RecipeNewRequest, context: RunContext) -> Obj:
     """Write a recipe's folder, and nothing where it exists, or where the names do not fit."""
-    files = scaffold(request.name, request.label, request.resource)
+    if request.chart:
+        files = of_chart(Path(request.chart), request.name, request.label, request.resource)
+    else:
+        files = scaffold(request.name, request.label, request.resource)
     return make_recipe(request.recipe_dir, request.name, files, context)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 _RECIPE = """\
-# yaml-language-server: $schema=@SCHEMA@
+@SCHEMA_LINE@
 ---
 apiVersion: hardware-enablement.io/v1
 name: @NAME@
@@ -192,10 +192,10 @@ ansible-playbook hardware.enablement.enable -e hardware_enablement_recipe=@NAME@
 ```
 """
 
-# Where the schema is published with the collection's sources.
-_SCHEMA = (
-    "https://raw.githubusercontent.com/hardware-enablement/hardware.enablement/main/docs/recipes"
-    "/recipe.schema.json"
+# By which editors complete and check recipe.yml: the schema is published with the collection's sources.
+SCHEMA_LINE = (
+    "# yaml-language-server: $schema=https://raw.githubusercontent.com/hardware-enablement"
+    "/hardware.enablement/main/docs/recipes/recipe.schema.json"
 )
 
 _FILES = {
@@ -214,8 +214,13 @@ def scaffold(name: str, label: str, resource: str) -> Mapping[str, str]:
     without a value."""
     key, _equals, value = label.partition("=")
     words = {"@NAME@": name, "@RESOURCE@": resource, "@LABEL@": key, "@VALUE@": value or "true"}
-    words["@SCHEMA@"] = _SCHEMA
+    words["@SCHEMA_LINE@"] = SCHEMA_LINE
     return {path: _filled_in(text, words) for path, text in _FILES.items()}
+
+
+def validation_pod(name: str) -> str:
+    """The template of a pod that uses a device; its image is the option validation_image."""
+    return _filled_in(_VALIDATION, {"@NAME@": name})
 
 
 def _filled_in(text: str, words: Mapping[str, str]) -> str:

@@ -227,6 +227,11 @@ class ChartRendering:
         return TemplateError(file, line, where=f"{where}, line {line}" if line else where, why=why)
 
 
+def rendered_files(text: str, files: Mapping[str, str]) -> dict[str, str]:
+    """File of a chart (path -> text) -> what `helm template` has written of it."""
+    return _by_file(text, helm_names(files))
+
+
 def _by_file(text: str, files: Container[str]) -> dict[str, str]:
     """What helm writes, taken apart by the file that each document comes from. files: those that
     there are: a definition may have been written by helm, and have such lines of its own."""

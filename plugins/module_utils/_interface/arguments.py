@@ -32,10 +32,13 @@ RECIPE: Spec = {
     "instance": {"type": "str"},
 }
 
+OPTIONS_REPLACE: Spec = {"options_replace": {"type": "bool", "default": False}}
+
 RUN: Spec = {"run_id": {"type": "str"}}
 
 NFD_INFO: Spec = {
     **CONNECTION,
+    **OPTIONS_REPLACE,
     **{name: dict(argument, required=False) for name, argument in RECIPE.items()},
     "selector": {"type": "list", "elements": "dict"},
     "nfd_age": {"type": "bool", "default": False},
@@ -133,6 +136,7 @@ PROVING: Spec = {
 STATE_APPLY: Spec = {
     **CONNECTION,
     **RECIPE,
+    **OPTIONS_REPLACE,
     **RUN,
     "states": {"type": "list", "elements": "str"},
     "role": {"type": "str"},
@@ -303,6 +307,7 @@ PREFLIGHT: Spec = {
     "build": {"type": "bool", "default": False},
     "stage": {"type": "bool", "default": False},
     "adopt": STATE_APPLY["adopt"],
+    **OPTIONS_REPLACE,
     "show": PROVING["show"],
 }
 
@@ -402,6 +407,7 @@ RECIPE_NEW: Spec = {
     "recipe_dir": {"type": "path", "required": True},
     "label": {"type": "str", "required": True},
     "resource": {"type": "str", "required": True},
+    "chart": {"type": "path"},
 }
 
 KMM_IMPORT: Spec = {

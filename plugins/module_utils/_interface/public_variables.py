@@ -47,7 +47,7 @@ VARIABLES: Mapping[str, Mapping[str, Any]] = {
     },
     **{
         name: arguments.STATE_APPLY[name]
-        for name in ("images", "adopt", "allow_empty", "recreate", "force")
+        for name in ("options_replace", "images", "adopt", "allow_empty", "recreate", "force")
     },
     **{
         name: arguments.STATE_VALIDATE[name]
@@ -106,6 +106,7 @@ VARIABLES: Mapping[str, Mapping[str, Any]] = {
     "serial": {"type": "raw"},
     "new_label": arguments.RECIPE_NEW["label"],
     "new_resource": arguments.RECIPE_NEW["resource"],
+    "new_chart": arguments.RECIPE_NEW["chart"],
     **{
         f"support_{name}": arguments.SUPPORT_BUNDLE[name]
         for name in ("file", "anonymous", "most", "seconds", "lines")

@@ -27,7 +27,7 @@ from .._states.desired import Desired
 from .._states.on_nodes.strays import MembershipRequest
 from .._states.preparation.discover import discovery_of, list_nodes
 from .._states.preparation.image_facts import ImageRequest
-from .._states.preparation.prepare import Prepared, prepare
+from .._states.preparation.prepare import Prepared, prepare, refuse_dropped
 from .._states.preparation.recipe_request import RecipeRequest
 from .._states.record import record_spec, record_store
 from .hardware_survey import survey
@@ -56,6 +56,7 @@ def run(request: PreflightRequest, context: RunContext) -> Obj:
     _refuse_unnamed(request)
     named = None if ahead.kernels is None else parse_expected(ahead.kernels)
     prepared = prepare(given, context, client)
+    refuse_dropped(prepared, given, replace_all=request.options_replace)
     if prepared.record is None and (ahead.build or ahead.stage):
         raise EnablementError(
             f"{prepared.recipe.name} is not enabled, so nothing is built or staged for it",

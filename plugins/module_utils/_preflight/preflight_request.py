@@ -34,7 +34,7 @@ class KernelRequest(ParameterGroup):
 @dataclass(frozen=True)
 class PreflightRequest:
     """Without a recipe, bundles has the files of all, by name. images, lookup_from: see LookupRequest.
-    adopt: as enable will be told. show: whether a person is shown the table."""
+    adopt, options_replace: as enable will be told. show: whether a person is shown the table."""
 
     connection: ConnectionRequest
     given: OptionalRecipe
@@ -44,6 +44,7 @@ class PreflightRequest:
     images: Optional[Mapping[str, str]] = None
     lookup_from: Optional[Literal["controller", "imagestream", "node"]] = None
     adopt: bool = False
+    options_replace: bool = False
     show: bool = False
     run_id: Optional[str] = None
 

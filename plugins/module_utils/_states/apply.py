@@ -42,6 +42,7 @@ from .preparation.prepare import (
     StateChoice,
     choose,
     prepare,
+    refuse_dropped,
     tell_differences,
     with_requirements,
 )
@@ -67,13 +68,15 @@ class AppliedStates(StateChoice):
 
 @dataclass(frozen=True, kw_only=True)
 class StateApplyRequest:
-    """Which states to apply, or to remove, and how. discovery: the result of nfd_info."""
+    """Which states to apply, or to remove, and how. discovery: the result of nfd_info.
+    options_replace: see refuse_dropped."""
 
     connection: ConnectionRequest
     given: RecipeRequest
     run_id: Optional[str] = None
     choice: AppliedStates = field(default_factory=AppliedStates)
     state: Literal["present", "absent"] = "present"
+    options_replace: bool = False
     discovery: Optional[Mapping[str, Any]] = None
     images: ImageRequest = field(default_factory=ImageRequest)
     membership: MembershipRequest = field(default_factory=MembershipRequest)
@@ -91,6 +94,7 @@ def run(request: StateApplyRequest, context: RunContext) -> Obj:
     tags = Tags.of(request.choice.tags, request.choice.skip_tags)
     chosen = choose(prepared.recipe, request.choice.states, request.choice.role, tags)
     if present:
+        refuse_dropped(prepared, request.given, replace_all=request.options_replace)
         return _apply(client, prepared, chosen, tags, request, context)
     show = request.proving.show
     return remove.states(client, prepared, chosen, request.removal, context, show=show)

@@ -112,6 +112,7 @@ def _as_proven(request: DriverUpgradeRequest, proven: Obj) -> StateApplyRequest:
     return StateApplyRequest(
         connection=request.connection,
         given=replace(given.as_recorded(), options=options, pools=proven["pools"]),
+        options_replace=True,
         run_id=request.run_id,
         choice=AppliedStates(),
         planning=PlanRequest(),

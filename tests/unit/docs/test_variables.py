@@ -34,6 +34,10 @@ PASSED_ON: dict[str, tuple[Any, dict[str, set[str]]]] = {
         "acme.example/card=true",
         {"playbooks/recipe_new.yml": {"recipe_new.label"}},
     ),
+    "hardware_enablement_new_chart": (
+        "/charts/acme",
+        {"playbooks/recipe_new.yml": {"recipe_new.chart"}},
+    ),
     "hardware_enablement_new_resource": (
         "acme.example/card",
         {"playbooks/recipe_new.yml": {"recipe_new.resource"}},

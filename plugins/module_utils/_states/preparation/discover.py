@@ -29,7 +29,7 @@ from ..._runs.context import RunContext
 from ..._runs.task import Task
 from ..._schema.requests import ParameterGroup
 from .platform import cluster_facts, machine_config_objects, node_selectors
-from .prepare import Prepared, prepare, tell_differences
+from .prepare import Prepared, prepare, refuse_dropped, tell_differences
 from .recipe_request import RecipeRequest
 
 Selector = Sequence[Mapping[str, Optional[str]]]
@@ -224,7 +224,7 @@ class NfdInfoRequest:
     """Whose nodes to find: a recipe's, or those that a selector matches, with their resources.
 
     nfd_age: also when NFD last told something new. settle: seconds between two lists that have to
-    be the same; 0 for one list.
+    be the same; 0 for one list. options_replace: see refuse_dropped.
     """
 
     connection: ConnectionRequest
@@ -233,6 +233,7 @@ class NfdInfoRequest:
     resources: Sequence[str] = ()
     nfd_age: bool = False
     settle: int = 0
+    options_replace: bool = False
 
 
 @dataclass(frozen=True)
@@ -261,7 +262,9 @@ def run(request: NfdInfoRequest, context: RunContext) -> Obj:
     client = connect(request.connection)
     search = NodeSearch(request.selector or (), request.resources)
     if given:
-        search = _search_of(client, prepare(given, context, client), context)
+        prepared = prepare(given, context, client)
+        refuse_dropped(prepared, given, replace_all=request.options_replace)
+        search = _search_of(client, prepared, context)
     nodes = (
         list_settled_nodes(client, search.selector, float(request.settle))
         if request.settle

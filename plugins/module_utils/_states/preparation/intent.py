@@ -81,6 +81,39 @@ def make_intent(
     return replace(found, differences=tuple(_differences(recipe, recorded, found)))
 
 
+def dropped(
+    recipe: Recipe,
+    record: Mapping[str, Any] | None,
+    options: Mapping[str, Any] | None,
+    pools: Sequence[Mapping[str, Any]] | None,
+) -> list[str]:
+    """What the record has and given options and pools do not name: names of options, and of pools.
+    Nothing is dropped where None is given, or where the recipe has an option no more."""
+    recorded: Mapping[str, Any] = part(record or {}, "spec")
+    found = [] if options is None else _dropped_options(recipe, recorded, options)
+    if pools is None:
+        return found
+    given = {str(pool.get("name")): pool.get("options") or {} for pool in pools}
+    for pool in recorded.get("pools") or ():
+        name = str(pool.get("name"))
+        if name not in given:
+            found.append(f"pool {name}")
+            continue
+        found += [
+            f"{option} of pool {name}" for option in _dropped_options(recipe, pool, given[name])
+        ]
+    return found
+
+
+def _dropped_options(
+    recipe: Recipe, recorded: Mapping[str, Any], given: Mapping[str, Any]
+) -> list[str]:
+    names = {*part(recorded, "options"), *(recorded.get("secretOptions") or ())}
+    # null counts as not given.
+    named = {name for name, value in given.items() if value is not None}
+    return sorted((names & recipe.options.keys()) - named)
+
+
 def _with_pools(intent: Intent, recipe: Recipe, pools: Sequence[Mapping[str, Any]]) -> Intent:
     """With pools as a person gives them, and all options of each."""
     parsed = parse_pools(pools)

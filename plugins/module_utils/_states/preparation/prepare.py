@@ -48,7 +48,7 @@ from ..._schema.requests import ParameterGroup
 from ..record import record_spec, record_store
 from ..record.crd import GROUP, KIND
 from ..record.versions import versions
-from .intent import Intent, make_intent
+from .intent import Intent, dropped, make_intent
 from .recipe_request import RecipeRequest
 from .runtime_facts import runtime_facts
 from .tags import EVERYTHING, Tags
@@ -263,6 +263,22 @@ def prepare(
         versions=versions(recipe, intent.options) if complete else {},
         record=record,
         recipe_dir=_absolute(request.recipe_dir or ""),
+    )
+
+
+def refuse_dropped(prepared: Prepared, request: RecipeRequest, *, replace_all: bool) -> None:
+    """Refuse what is given where the record has more, which a colleague may have set since.
+
+    replace_all: whether somebody has said that what is given is all. Raises InvalidInput.
+    """
+    lost = dropped(prepared.recipe, prepared.record, request.options, request.pools)
+    if replace_all or not lost:
+        return
+    raise InvalidInput(
+        f"What is given for {prepared.recipe.name} leaves out {', '.join(lost)}",
+        why="its record has that, and what is given replaces all of it",
+        todo="give no options and no pools, and those of the record hold; or add what is left out; or, where it is to"
+        " go, say that what is given is all (hardware_enablement_options_replace=true)",
     )
 
 

@@ -25,7 +25,15 @@ from ansible_collections.hardware.enablement.plugins.module_utils._recipes.loadi
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._states.preparation.intent import (
     Intent,
+    dropped,
     make_intent,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._states.preparation.prepare import (
+    Prepared,
+    refuse_dropped,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._states.preparation.recipe_request import (
+    RecipeRequest,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._states.record.record_spec import (
     make_spec,
@@ -129,3 +137,43 @@ def test_a_recorded_option_that_the_recipe_has_no_more() -> None:
 def test_no_password_of_an_address_is_told() -> None:
     (told,) = query(enabled(), version="https://me:pw@git.test/x").differences
     assert told == 'version: "1.0" -> "https://********@git.test/x"'
+
+
+POOL = {"name": "a100", "selector": {"matchLabels": {"a": "b"}}, "options": {"plugin": False}}
+
+
+@pytest.mark.parametrize(
+    ("options", "pools", "left_out"),
+    [
+        (None, None, []),
+        ({}, None, ["token", "version"]),
+        ({"plugin": False}, None, ["token", "version"]),
+        # One that is named is no oversight, whatever it is set to.
+        ({"version": "1.0", "token": ""}, None, []),
+        ({"version": None, "token": "x"}, None, ["version"]),
+        (None, [], ["pool a100"]),
+        (None, [{**POOL, "options": {}}], ["plugin of pool a100"]),
+        (None, [POOL], []),
+    ],
+)
+def test_what_given_options_leave_out_of_the_record(
+    options: dict[str, Any] | None, pools: list[Any] | None, left_out: list[str]
+) -> None:
+    record = enabled(token="hush", version="2.0")
+    record["spec"]["pools"] = [POOL]
+    record["spec"]["options"]["gone"] = 1
+    assert dropped(RECIPE, record, options, pools) == left_out
+
+
+def test_what_is_left_out_needs_a_word() -> None:
+    record = enabled(version="2.0")
+    given = RecipeRequest("toy", options={"plugin": False})
+    prepared = Prepared(RECIPE, query(record, plugin=False), "", record=record)
+    with pytest.raises(
+        InvalidInput,
+        match=r"What is given for toy leaves out version: its record has that.*options_replace=true",
+    ):
+        refuse_dropped(prepared, given, replace_all=False)
+    refuse_dropped(prepared, given, replace_all=True)
+    refuse_dropped(prepared, RecipeRequest("toy"), replace_all=False)
+    refuse_dropped(Prepared(RECIPE, query(None), ""), given, replace_all=False)
