@@ -16,7 +16,8 @@ description:
   - There are the records, what M(hardware.enablement.state_validate) would report, the objects as they are rendered
     and as they are with what differs, Events, pods with the last lines of their logs, other device plugins with
     theirs, nodes with labels and annotations, NodeFeatures, and versions.
-  - Each part is read for itself. What cannot be read, or is too much, is left out, and the first file says so.
+  - Each part is read for itself. What cannot be read, or is too much, is left out, and the first file says so. Where
+    the cluster does not answer at all, there is what is known without it, versions and the recipe, and why.
   - Secrets are masked. These are the values of Secrets, also where logs show them, of options that are secret and are
     given, of variables of containers whose names tell, logins in addresses, bearer tokens and private keys.
 options:
@@ -29,6 +30,10 @@ options:
     type: list
     elements: dict
     default: []
+  unread:
+    description: Why the special resources could not be read. O(resources) are those that somebody has named then.
+    type: str
+    default: ""
   recipe_dir:
     description: The folder that holds the recipes' folders, where it is not the one that a record names.
     type: path

@@ -471,6 +471,7 @@ SUPPORT_BUNDLE: Spec = {
     **CONNECTION,
     "file": {"type": "path", "required": True},
     "resources": {"type": "list", "elements": "dict", "default": []},
+    "unread": {"type": "str", "default": ""},
     "recipe_dir": {"type": "path"},
     "bundles": {"type": "dict", "default": {}},
     "options": {"type": "dict"},

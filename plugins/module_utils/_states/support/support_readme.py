@@ -26,6 +26,7 @@ _READING = (
     ("rivals.yaml", "other device plugins and operators"),
     ("nodes.yaml", "labels, annotations, taints, conditions, kernel and resources of each node"),
     ("node-features.yaml", "what Node Feature Discovery has found"),
+    ("recipe.yml", "the recipe, as it is where the bundle was made"),
     ("versions.yaml", "of the collection, Ansible, Python and the cluster"),
 )
 
@@ -35,14 +36,16 @@ def readme(
 ) -> str:
     """The text, in Markdown. made: when, as an API timestamp. sights: recipe -> the lines that status would
     show."""
-    return "\n".join([*_head(made, sights), *_reading(paths), *_missing(missing), ""])
+    return "\n".join([*_head(made, sights, missing), *_reading(paths), *_missing(missing), ""])
 
 
-def _head(made: str, sights: Mapping[str, Sequence[str]]) -> Iterator[str]:
+def _head(made: str, sights: Mapping[str, Sequence[str]], missing: Sequence[str]) -> Iterator[str]:
     yield f"# Support bundle, made at {made}\n"
     yield "## What is wrong\n"
     if not sights:
-        yield "Nothing is known of any special resource; the last section says why.\n"
+        yield "Nothing is known of any special resource."
+        # The first is that on which all others hang.
+        yield from (*missing[:1], "")
     for name, lines in sights.items():
         yield f"### {name}\n"
         yield from ("```text", *lines, "```", "")

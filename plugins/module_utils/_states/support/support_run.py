@@ -16,13 +16,14 @@ from functools import cached_property, partial
 from itertools import islice
 from typing import Any, Optional
 
-from ..._cluster.api_client.api_errors import ApiError
+from ..._cluster.api_client.api_errors import ApiError, Unreachable
 from ..._cluster.api_client.client import Client, connect
 from ..._cluster.api_client.connection_request import ConnectionRequest
 from ..._cluster.api_objects.diff import yaml_lines
 from ..._cluster.api_objects.objects import ObjectKey
 from ..._json import Obj, part
 from ..._recipes.checking.object_names import images_of
+from ..._recipes.templates.overlay import RECIPE_FILE
 from ..._runs.context import RunContext
 from ..._runs.guard import Guard
 from ..._runs.report_file import refuse_unwritable, write_whole
@@ -51,7 +52,8 @@ _MEBIBYTE = 1024 * 1024
 
 @dataclass(frozen=True)
 class SupportBundleRequest:
-    """file: the archive. resources: the SpecialResources, as special_resource_info returns them; bundles:
+    """file: the archive. resources: the SpecialResources, as special_resource_info returns them; unread: why
+    they could not be read, and those that a person names are taken for them; bundles:
     name -> the files of its recipe; recipe_dir: where these are, None for where the record says.
     anonymous: whether nodes and images get other names. most: MiB of all texts. seconds: after which
     nothing more is read. lines: of each log."""
@@ -59,6 +61,7 @@ class SupportBundleRequest:
     connection: ConnectionRequest
     file: str
     resources: Sequence[Mapping[str, Any]] = ()
+    unread: str = ""
     bundles: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     recipe_dir: Optional[str] = None
     options: Optional[Mapping[str, Any]] = field(default=None, repr=False)
@@ -75,6 +78,7 @@ def run(request: SupportBundleRequest, context: RunContext) -> Obj:
     now = context.clock()
     files = SupportFiles(context.clock, now + request.seconds, request.most * _MEBIBYTE)
     collection = _SupportReader(request, context, files)
+    collection.add_local()
     with files.part_of("the cluster"):
         collection.read(connect(request.connection).hurried(_READ_S, _PATIENCE_S))
     made = timestamp(now)
@@ -111,16 +115,29 @@ class _SupportReader:
         self._images: set[str] = set()
         self.sights: dict[str, list[str]] = {}
 
+    def add_local(self) -> None:
+        """What is known without a cluster: versions, and of each recipe what it says of itself."""
+        ansible = sys.modules.get("ansible.release")
+        versions = {
+            "collection": COLLECTION,
+            "ansible": getattr(ansible, "__version__", ""),
+            "python": platform.python_version(),
+        }
+        self._add_yaml("versions.yaml", versions)
+        for name, bundle in self._request.bundles.items():
+            self._files.add(f"{name}/recipe.yml", bundle.get(RECIPE_FILE, ""))
+
     def read(self, client: Client) -> None:
-        """All parts, the most telling first; after the deadline none is begun."""
-        with self._files.part_of("versions.yaml"):
-            self._add_yaml("versions.yaml", self._versions(client))
+        """All parts, the most telling first; after the deadline none is begun. Raises Unreachable."""
+        self._add_version(client)
         with self._files.part_of("nodes.yaml"):
             self._nodes = client.list(client.kind("v1", "Node")).items
             self._add_yaml(
                 "nodes.yaml", {"nodes": list(map(support_objects.node_entry, self._nodes))}
             )
-        if not self._request.resources:
+        if self._request.unread:
+            self._files.missing.append(f"Special resources: {self._request.unread}")
+        elif not self._request.resources:
             self._files.missing.append("Special resources: none is enabled on this cluster")
         for resource in self._request.resources:
             self._read_resource(client, str(resource["name"]), part(resource, "spec"))
@@ -153,14 +170,16 @@ class _SupportReader:
     def _add_yaml(self, path: str, value: Mapping[str, Any]) -> None:
         self._files.add(path, "\n".join([*yaml_lines(value), ""]))
 
-    def _versions(self, client: Client) -> Obj:
-        ansible = sys.modules.get("ansible.release")
-        return {
-            "collection": COLLECTION,
-            "ansible": getattr(ansible, "__version__", ""),
-            "python": platform.python_version(),
-            "kubernetes": client.version().get("gitVersion"),
-        }
+    def _add_version(self, client: Client) -> None:
+        """What the cluster runs. Raises Unreachable: then nothing else is answered, either."""
+        try:
+            version = client.version()
+        except Unreachable:
+            raise
+        except ApiError as error:
+            self._files.missing.append(f"cluster-version.yaml: {error}")
+        else:
+            self._add_yaml("cluster-version.yaml", {"kubernetes": version.get("gitVersion")})
 
     def _read_resource(self, client: Client, name: str, spec: Mapping[str, Any]) -> None:
         if self._is_late(f"{name}/"):

@@ -239,3 +239,27 @@ def test_the_first_file_leads_through_what_is_there() -> None:
     assert text.index("`toy/logs/`") < text.index("`nodes.yaml`")
     assert "pods.yaml" not in text
     assert "Nothing was left out." in text
+
+
+def test_a_cluster_that_does_not_answer_has_a_bundle_that_says_why(
+    fake: FakeServer, tmp_path: Path
+) -> None:
+    why = "the records could not be read"
+    gone = "http://127.0.0.1:1"
+    result = make(fake, tmp_path / "bundle.tar.gz", host=gone, unread=why)
+    texts = unpacked(tmp_path / "bundle.tar.gz")
+    assert list(texts) == ["README.md", "versions.yaml", "toy/recipe.yml"]
+    (missing,) = result["missing"]
+    assert missing.startswith("the cluster: ")
+    assert texts["README.md"].splitlines()[4:6] == [
+        "Nothing is known of any special resource.",
+        missing,
+    ]
+    assert texts["toy/recipe.yml"] == runs.FILES["recipe.yml"]
+
+
+@pytest.mark.usefixtures("cluster")
+def test_records_that_cannot_be_read_are_not_none(fake: FakeServer, tmp_path: Path) -> None:
+    result = make(fake, tmp_path / "bundle.tar.gz", resources=[], unread="you may not list them")
+    assert "Special resources: you may not list them" in result["missing"]
+    assert not [each for each in result["missing"] if "none is enabled" in each]
