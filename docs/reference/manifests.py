@@ -14,10 +14,12 @@ from ansible_collections.hardware.enablement.plugins.module_utils._rmd.objects.o
     all_definitions,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._states.record import crd
-from docs.reference import metrics
+from docs.reference import fleet_dashboard, metrics
 
 MADE = {
     "crd.yaml": crd.definition,
+    "grafana-dashboard.yaml": fleet_dashboard.grafana,
+    "openshift-dashboard.yaml": fleet_dashboard.console,
     "kube-state-metrics.yaml": metrics.configuration,
     "kube-state-metrics-rbac.yaml": metrics.role,
     "rmd-crds.yaml": lambda: {"apiVersion": "v1", "kind": "List", "items": all_definitions()},
@@ -30,6 +32,15 @@ class _Dumper(yaml.SafeDumper):
 
     def ignore_aliases(self, *_: Any) -> bool:
         return True
+
+
+def _text(dumper: yaml.SafeDumper, value: str) -> yaml.ScalarNode:
+    """Several lines as such, which somebody may want to read."""
+    style = "|" if "\n" in value else None
+    return dumper.represent_scalar("tag:yaml.org,2002:str", value, style=style)
+
+
+_Dumper.add_representer(str, _text)
 
 
 def filled(text: str, name: str) -> str:

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 import yaml
 
+from docs.reference.fleet_dashboard import PANELS
 from tests.cluster.programs import PROMTOOL_MODULES, ensure_programs
 from tests.unit.recipes.conftest import REPO, renderer
 
@@ -61,6 +62,36 @@ def test_promtool_accepts_the_rules(
 ) -> None:
     write_rules("nvidia-gpu", tmp_path, **options)
     promtool("check", "rules", "rules.yml", cwd=tmp_path)
+
+
+def test_promtool_accepts_the_queries_of_dashboards(
+    promtool: Callable[..., None], tmp_path: Path
+) -> None:
+    # Each as a rule that keeps what it gives, with "All" chosen.
+    rules = [
+        {"record": f"panel:{number}", "expr": panel.expression.replace("$cluster", ".*")}
+        for number, panel in enumerate(PANELS)
+    ]
+    spec = {"groups": [{"name": "dashboard", "rules": rules}]}
+    (tmp_path / "rules.yml").write_text(yaml.safe_dump(spec))
+    promtool("check", "rules", "rules.yml", cwd=tmp_path)
+    metric = "hardware_enablement_special_resource"
+    phases = {"a": ("ready", 1), "b": ("ready", 0)}
+    series = [
+        {"series": f'{metric}_phase{{name="{name}",phase="{phase}"}}', "values": value}
+        for name, (phase, value) in phases.items()
+    ]
+    series += [
+        {"series": f'{metric}_created_timestamp_seconds{{name="{name}"}}', "values": 1}
+        for name in (*phases, "of no run")
+    ]
+    (number,) = [at for at, panel in enumerate(PANELS) if "not ready" in panel.title]
+    query = {"expr": f"panel:{number}", "eval_time": "0m"}
+    sample = {"labels": f"panel:{number}", "value": 2}
+    case = {"input_series": series, "promql_expr_test": [{**query, "exp_samples": [sample]}]}
+    cases = {"rule_files": ["rules.yml"], "tests": [case]}
+    (tmp_path / "cases.yml").write_text(yaml.safe_dump(cases))
+    promtool("test", "rules", "cases.yml", cwd=tmp_path)
 
 
 def test_every_recipe_with_alerts_has_cases() -> None:

@@ -18,6 +18,7 @@ from typing import Any
 import pytest
 import requests
 
+from docs.reference.fleet_dashboard import PANELS
 from tests.cluster import Cluster, processes
 from tests.cluster.ports import free_ports
 from tests.cluster.programs import STATE_METRICS_MODULES, ensure_programs
@@ -401,6 +402,8 @@ RECORD_METRIC = re.compile(
     r"^hardware_enablement_special_resource_(\w+)\{(.*)\} (\S+)$", re.MULTILINE
 )
 
+DASHBOARD_METRIC = re.compile(r"hardware_enablement_special_resource_(\w+)")
+
 
 @pytest.fixture
 def metrics(cluster: Cluster, tmp_path: Path) -> Iterator[Callable[[], Series]]:
@@ -482,6 +485,10 @@ def test_the_record_is_metrics_of_kube_state_metrics(
         labels = frozenset({f"state={state['name']}"})
         assert found["state_nodes", labels] == state["total"]
         assert found["state_nodes_ready", labels] == state["ready"]
+    # A node that is exchanged and a cause are of other moments.
+    shown = {name for panel in PANELS for name in DASHBOARD_METRIC.findall(panel.expression)}
+    of_moments = {"cause_nodes", "node_upgrade_since_timestamp_seconds"}
+    assert shown - {name for name, _labels in found} == of_moments
     (info,) = [labels for name, labels in found if name == "info"]
     assert {"recipe=nvidia-gpu", f"driver={record['versions']['driver']}"} < info
 

@@ -75,7 +75,7 @@ _PLACES = {
 
 
 @dataclass(frozen=True)
-class _ChartPart:
+class _ChartObject:
     """One object of a chart: the state that has it, and its template."""
 
     state: str
@@ -84,7 +84,7 @@ class _ChartPart:
 
 
 @dataclass
-class ChartDraft:
+class ChartRecipe:
     """What is made of a chart. label, resource: as scaffold has them. values: those that are options.
     left_out: what is not taken over, and why."""
 
@@ -136,7 +136,7 @@ class ChartDraft:
         self._fixed = [value for value in self.values if value.path not in paths]
         self.values = list(kept.values())
 
-    def _parts(self, texts: Texts) -> Iterator[_ChartPart]:
+    def _parts(self, texts: Texts) -> Iterator[_ChartObject]:
         found = [
             (document, manifest)
             for file, text in texts.items()
@@ -155,7 +155,7 @@ class ChartDraft:
                 continue
             state = _state_of(manifest, own)
             file = re.sub(r"[^a-z0-9]+", "-", self._plain(title).lower()).strip("-")
-            yield _ChartPart(state, f"{state}/{file}.yaml.j2", self._template(document))
+            yield _ChartObject(state, f"{state}/{file}.yaml.j2", self._template(document))
 
     def _template(self, document: str) -> str:
         """A document as a template: braces of others are text, marks and images are options."""

@@ -16,7 +16,7 @@ from .._charts.chart_rendering import rendered_files
 from .._charts.helm_program import run_helm
 from .._charts.recipe_store import FileStore
 from .._errors import InvalidInput
-from .chart_scaffold import NAMESPACE_MARK, ChartDraft
+from .chart_scaffold import NAMESPACE_MARK, ChartRecipe
 from .chart_values import SCHEMA_FILE, Texts, plain_values
 
 RunHelm = Callable[[list[str], Mapping[str, str]], tuple[str, str]]
@@ -51,7 +51,7 @@ def of_chart(
             todo="do in a copy of it what is missing, or write what it needs into its values.yaml",
         )
     values, marked = plain_values(files, render, plain)
-    return ChartDraft(name, label, resource, place.name, values).files(marked)
+    return ChartRecipe(name, label, resource, place.name, values).files(marked)
 
 
 def _read(place: Path) -> Mapping[str, str]:

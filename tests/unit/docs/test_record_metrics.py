@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -23,6 +24,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils._states.record
 from ansible_collections.hardware.enablement.plugins.module_utils._states.validation.phases import (
     Phase,
 )
+from docs.reference.fleet_dashboard import PANELS, Panel, console, grafana
 from docs.reference.metrics import configuration, role
 
 MANIFESTS = Path(__file__).parents[3] / "manifests"
@@ -112,3 +114,33 @@ def test_each_alert_is_about_series_that_there_are_and_says_what_to_do(rule: Obj
     assert shown <= grouped
     assert rule["labels"]["severity"] in ("info", "warning", "critical")
     assert re.search(r"playbook|status\.drift", rule["annotations"]["description"])
+
+
+@pytest.mark.parametrize("panel", PANELS, ids=lambda panel: panel.title)
+def test_each_panel_is_about_series_that_there_are(panel: Panel) -> None:
+    used = USED.findall(panel.expression)
+    assert used
+    of_all = {"cluster", *(label for name, _other in used for label in BY_NAME[name].label_names)}
+    grouped = {
+        name.strip() for names in GROUPED.findall(panel.expression) for name in names.split(",")
+    }
+    chosen = {part.split("=")[0].strip("!~ ") for _n, text in used for part in text.split(",")}
+    assert grouped | chosen <= of_all
+    # What an aggregation drops would be shown as nothing.
+    assert set(re.findall(r"\{\{(\w+)\}\}", panel.legend)) <= grouped
+    if panel.type != "stat":
+        assert "name" in grouped
+
+
+def test_both_dashboards_have_all_panels() -> None:
+    for made in (grafana(), console()):
+        (text,) = made["data"].values()
+        found = json.loads(text)
+        rows = found.get("rows") or [found]
+        panels = [panel for row in rows for panel in row["panels"]]
+        asked = [panel["targets"][0]["expr"] for panel in panels]
+        assert asked == [panel.expression for panel in PANELS]
+        # The console knows no other kinds.
+        if "rows" in found:
+            assert {panel["type"] for panel in panels} == {"singlestat", "graph", "table"}
+            assert {sum(panel["span"] for panel in row["panels"]) for row in rows} == {12}
