@@ -6,6 +6,7 @@ is refused before the first one is written."""
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,10 @@ from ansible_collections.hardware.enablement.plugins.module_utils._authoring.git
 from ansible_collections.hardware.enablement.plugins.module_utils._authoring.gitops.render_run import (
     RecipeRenderRequest,
 )
+from ansible_collections.hardware.enablement.plugins.module_utils._authoring.gitops.sample_nodes import (
+    SampleGroup,
+    sample_nodes,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils._errors import InvalidInput
 from ansible_collections.hardware.enablement.plugins.module_utils._interface.bundle import (
     read_bundle,
@@ -30,8 +35,31 @@ from ansible_collections.hardware.enablement.plugins.module_utils._runs.context 
 from ansible_collections.hardware.enablement.plugins.module_utils._schema.requests import (
     make_request,
 )
+from ansible_collections.hardware.enablement.plugins.module_utils._states.desired import Desired
+from ansible_collections.hardware.enablement.plugins.module_utils._states.on_nodes.strays import (
+    MembershipRequest,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._states.preparation.image_facts import (
+    ImageRequest,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._states.preparation.prepare import (
+    prepare,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._states.preparation.recipe_request import (
+    RecipeRequest,
+)
+from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.cluster.conftest import (
+    FakeServer,
+    fake,
+)
+from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.states import world
+from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.states.scripted_cluster import (
+    ScriptedCluster,
+)
 from tests.unit.recipes.checks import TOGETHER, TYPES
 from tests.unit.recipes.conftest import REPO
+
+__all__ = ["fake"]
 
 pytestmark = TOGETHER
 Obj = dict[str, Any]
@@ -208,3 +236,68 @@ def test_the_readme_says_where_more_than_states_belongs_to_a_recipe(tmp_path: Pa
         "numa": True,
         "gpu": False,
     }
+
+
+# What these cannot be without.
+NEEDED: dict[str, Obj] = {
+    "intel-rmd": {"backend": "resctrl", "rmd_image": ""},
+    "simple-kmod": {"repository": "registry.example.com/kmod"},
+    "sriov-nic": {"policies": [{"name": "fast", "vendor": "15b3", "virtual_functions": 4}]},
+}
+# Their API server is asked which image a kernel has.
+BUILT = {"simple-kmod"}
+# Whether these are in a namespace, an API server in memory does not know.
+UNKNOWN = {"cert-manager.io", "resource.k8s.io"}
+RECIPES = sorted(path.parent.name for path in (REPO / "recipes").glob("*/recipe.yml"))
+
+
+@pytest.mark.parametrize("recipe", RECIPES)
+def test_a_folder_has_what_a_run_would_apply(fake: FakeServer, tmp_path: Path, recipe: str) -> None:
+    """Object by object: a run renders for nodes that an API server has, a folder for described ones."""
+    given: Obj = {"recipe": recipe, "options": NEEDED.get(recipe)}
+    if recipe in BUILT:
+        given["images"] = dict.fromkeys(groups_of(fake, given), "registry.example.com/kmod:mine")
+    wanted = [plain(each) for each in applied(fake, given) if each["kind"] != "Secret"]
+    render(tmp_path, UBUNTU, NEWER, **given)
+    names = yaml.safe_load((tmp_path / "kustomization.yaml").read_text())["resources"]
+    found = [each for name in names for each in yaml.safe_load_all((tmp_path / name).read_text())]
+    made = [plain(each) for each in found if each["kind"] != "SpecialResource"]
+    assert sorted(made, key=str) == sorted(wanted, key=str)
+
+
+def plain(obj: Obj) -> Obj:
+    """An object without what is for Argo CD, and its keys in one order."""
+    metadata = {**obj["metadata"]}
+    if obj["apiVersion"].partition("/")[0] in UNKNOWN:
+        metadata.pop("namespace", None)
+    annotations = {
+        name: value
+        for name, value in metadata.pop("annotations", {}).items()
+        if not name.startswith("argocd.argoproj.io/")
+    }
+    found = {**obj, "metadata": {**metadata, "annotations": annotations}}
+    return dict(json.loads(json.dumps(found, sort_keys=True)))
+
+
+def desired(fake: FakeServer, given: Obj) -> Desired:
+    """What a run makes of a recipe where an API server has the described nodes."""
+    bundle = read_bundle(REPO / "recipes" / given["recipe"])
+    request = RecipeRequest(given["recipe"], bundle=bundle, options=given["options"])
+    cluster = ScriptedCluster(fake)
+    client = fake.client()
+    prepared = prepare(request, RunContext(), client)
+    groups = [SampleGroup(**each) for each in (UBUNTU, NEWER)]
+    for node in sample_nodes(groups, prepared.selector):
+        ready = {"type": "Ready", "status": "True"}
+        cluster.put("nodes", {**node, "status": {**node["status"], "conditions": [ready]}})
+    images = ImageRequest(images=given.get("images"))
+    return Desired(client, prepared, MembershipRequest(), images, lambda: world.NOW)
+
+
+def groups_of(fake: FakeServer, given: Obj) -> list[str]:
+    return [group.id for group in desired(fake, given).discovery.node_groups]
+
+
+def applied(fake: FakeServer, given: Obj) -> list[Obj]:
+    rendered = desired(fake, given).rendered
+    return [item.manifest for state in rendered.values() for item in state.objects]
