@@ -19,7 +19,7 @@ from .._json import Obj, part
 from .._recipes.loading.standard import STANDARD_OPTIONS
 from .._recipes.templates.documents import parse_foreign
 from .chart_values import ChartValue, Texts
-from .scaffold import SCHEMA_LINE, validation_pod
+from .scaffold import SCHEMA_LINE, scenario, validation_pod
 
 # Stands for the namespace of the recipe when a chart is rendered.
 NAMESPACE_MARK = "henamespacex"
@@ -122,6 +122,7 @@ class ChartRecipe:
             "recipe.yml": self._recipe(ordered, assets),
             "README.md": self._readme(ordered),
             **assets,
+            **scenario(self.name),
         }
 
     def _name_options(self) -> None:

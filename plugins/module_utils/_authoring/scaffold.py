@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The files that a new recipe begins with: driver, device plugin, a pod that uses a device, and
-monitoring, each with its proofs; a README. Pure."""
+monitoring, each with its proofs; a README, a scenario of molecule. Pure."""
 
 from __future__ import annotations
 
@@ -170,6 +170,30 @@ spec:
         capabilities: {drop: [ALL]}
 """
 
+# Scenarios of molecule for a recipe: checked without a cluster, which needs neither nodes nor images.
+_MOLECULE = """\
+---
+# molecule test: everything that can be found without a cluster.
+driver:
+  name: default
+platforms:
+  - name: localhost
+ansible:
+  playbooks:
+    converge: converge.yml
+scenario:
+  test_sequence: [converge]
+"""
+
+_CONVERGE = """\
+---
+- name: Check the recipe
+  ansible.builtin.import_playbook: hardware.enablement.recipe_check
+  vars:
+    hardware_enablement_recipe: @NAME@
+    hardware_enablement_recipe_dir: "{{ lookup('ansible.builtin.env', 'MOLECULE_PROJECT_DIRECTORY') | dirname }}"
+"""
+
 _README = """\
 # @NAME@
 
@@ -182,7 +206,7 @@ What this hardware is, which versions of it are served, and what has to be on th
 | `device_plugin_validation` | nothing that stays | a pod that asks for one ends with 0 |
 | `monitoring` | the exporter of metrics | its pods run |
 
-To check it without a cluster, then to enable it:
+To check it without a cluster (`molecule test` in this folder does so, too), then to enable it:
 
 ```shell
 ansible-playbook hardware.enablement.recipe_check -e hardware_enablement_recipe=@NAME@ \\
@@ -207,6 +231,10 @@ _FILES = {
     "validation/device-plugin.yaml.j2": _VALIDATION,
     "monitoring/daemonset.yaml.j2": _EXPORTER,
 }
+_SCENARIO = {
+    "molecule/default/molecule.yml": _MOLECULE,
+    "molecule/default/converge.yml": _CONVERGE,
+}
 
 
 def scaffold(name: str, label: str, resource: str) -> Mapping[str, str]:
@@ -215,7 +243,13 @@ def scaffold(name: str, label: str, resource: str) -> Mapping[str, str]:
     key, _equals, value = label.partition("=")
     words = {"@NAME@": name, "@RESOURCE@": resource, "@LABEL@": key, "@VALUE@": value or "true"}
     words["@SCHEMA_LINE@"] = SCHEMA_LINE
-    return {path: _filled_in(text, words) for path, text in _FILES.items()}
+    files = {path: _filled_in(text, words) for path, text in _FILES.items()}
+    return {**files, **scenario(name)}
+
+
+def scenario(name: str) -> Mapping[str, str]:
+    """The same of a scenario of molecule that checks the recipe."""
+    return {path: _filled_in(text, {"@NAME@": name}) for path, text in _SCENARIO.items()}
 
 
 def validation_pod(name: str) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+import yaml
 from yamllint import linter
 from yamllint.config import YamlLintConfig
 
@@ -40,7 +41,7 @@ def test_the_scaffold_is_short_and_has_no_mistake(tmp_path: Path) -> None:
     result = new_core.TASK.run(params(tmp_path), RunContext())
     bundle = read_bundle(tmp_path / "acme-fpga")
     assert sorted(bundle) == result["files"]
-    assert sum(len(text.splitlines()) for text in bundle.values()) < 230
+    assert sum(len(text.splitlines()) for text in bundle.values()) < 260
     checked = check(bundle, "acme-fpga", {}, read_api_types())
     assert [str(finding) for finding in (*checked.errors, *checked.warnings)] == []
     assert checked.unsampled == []
@@ -49,6 +50,10 @@ def test_the_scaffold_is_short_and_has_no_mistake(tmp_path: Path) -> None:
     assert checked.recipe is not None
     assert "# yaml-language-server: $schema=https://" in bundle["recipe.yml"].splitlines()[0]
     assert "acme.example/fpga" in bundle["README.md"]
+    for file in ("molecule.yml", "converge.yml"):
+        assert list(linter.run(bundle[f"molecule/default/{file}"], rules)) == []
+    (play,) = yaml.safe_load(bundle["molecule/default/converge.yml"])
+    assert play["vars"]["hardware_enablement_recipe"] == "acme-fpga"
     (used,) = checked.recipe.states["device_plugin_validation"].proofs.validate
     assert (used.kind, used.spec["resource"]) == ("workload", "acme.example/fpga")
     assert checked.recipe.nodes.selector == (

@@ -22,6 +22,7 @@ from .findings import Findings
 # What a Containerfile also sees.
 _BUILD_VARIABLES = ("compile",)
 # Nobody misses these in the keys of recipe.yml.
+_SCENARIOS = "molecule/"
 _BESIDES = ("README", "LICENSE", "CHANGELOG", "NOTICE", "AUTHORS")
 _PICTURES = (".svg", ".png", ".jpg", ".jpeg", ".gif")
 
@@ -103,7 +104,7 @@ def unread_options(recipe: Recipe, uses: Uses) -> list[str]:
 def _is_besides(path: str, contexts: Sequence[str]) -> bool:
     name = path.rpartition("/")[2]
     return (
-        bool(contexts and path.startswith(tuple(contexts)))
+        path.startswith((_SCENARIOS, *contexts))
         or name.startswith(_BESIDES)
         or name.endswith(_PICTURES)
     )
