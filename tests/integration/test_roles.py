@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import json
 import shutil
+import tarfile
 from collections.abc import Iterator
 from copy import copy
 from itertools import count
@@ -286,6 +287,26 @@ def test_a_client_certificate_as_variables_and_a_server_that_is_not_checked(
     mark = cluster.mark()
     without_kubeconfig.play("status", **reached, hardware_enablement_validate_certs=False).check()
     assert cluster.audit(user=runner.user, since=mark)
+
+
+def test_a_cluster_that_does_not_answer_has_a_support_bundle(
+    runner: Runner, tmp_path: Path
+) -> None:
+    file = tmp_path / "bundle.tar.gz"
+    nowhere = {
+        "hardware_enablement_host": "https://127.0.0.1:1",
+        "hardware_enablement_api_key": "x",
+    }
+    played = runner.without_kubeconfig().play(
+        "support_bundle",
+        **nowhere,
+        hardware_enablement_recipe="nfd",
+        hardware_enablement_support_file=str(file),
+    )
+    assert "the API server cannot be reached" in played.check().output
+    with tarfile.open(file) as opened:
+        names = [name.partition("/")[2] for name in opened.getnames()]
+    assert names == ["README.md", "versions.yaml", "nfd/recipe.yml"]
 
 
 @pytest.mark.usefixtures("enabled")

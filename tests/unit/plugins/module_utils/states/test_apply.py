@@ -14,13 +14,20 @@ import pytest
 from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_client.api_errors import (
     LockHeld,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils._errors import EnablementError
+from ansible_collections.hardware.enablement.plugins.module_utils._errors import (
+    EnablementError,
+    InvalidInput,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils._interface.arguments import (
+    NFD_INFO,
     STATE_APPLY,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._runs.context import RunContext
 from ansible_collections.hardware.enablement.plugins.module_utils._runs.guard import Guard
 from ansible_collections.hardware.enablement.plugins.module_utils._states import apply
+from ansible_collections.hardware.enablement.plugins.module_utils._states.preparation.discover import (
+    TASK as NFD_INFO_TASK,
+)
 from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.charts.fake_helm import (
     put_on_path,
 )
@@ -380,6 +387,24 @@ def test_a_secret_option_is_in_no_record_and_no_result(
     result = enable(fake, context, options={"token": "swordfish"})
     assert "swordfish" not in json.dumps([result, cluster.objects["specialresources"]])
     assert cluster.objects["specialresources"]["toy"]["spec"]["secretOptions"] == ["token"]
+
+
+def test_what_is_left_out_of_the_record_is_refused_before_the_lock(
+    fake: FakeServer, cluster: ScriptedCluster
+) -> None:
+    enabled(fake, cluster, options={"token": "hunter2", "log_level": "debug"})
+    cluster.writes.clear()
+    given = {"options": {"token": "hunter2"}}
+    found = [
+        lambda: enable(fake, **given),
+        lambda: runs.run(NFD_INFO_TASK, NFD_INFO, fake, **given),
+    ]
+    for task in found:
+        with pytest.raises(InvalidInput, match="leaves out log_level"):
+            task()
+    assert cluster.writes == []
+    assert runs.run(NFD_INFO_TASK, NFD_INFO, fake, **given, options_replace=True)["differences"]
+    assert enable(fake, **given, options_replace=True)["differences"]
 
 
 def without_such_a_field(asked: Asked) -> Answer | None:
