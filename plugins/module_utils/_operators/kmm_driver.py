@@ -121,6 +121,7 @@ spec:
           readinessProbe:
             exec: {command: [test, -e, /run/module/loaded]}
             periodSeconds: 2
+            timeoutSeconds: 10
           volumeMounts:
             - {name: run, mountPath: /run/module}
             - {name: host, mountPath: /host}

@@ -222,6 +222,7 @@ def _agent(name: str, image: str, content: str) -> Obj:
         "readinessProbe": {
             "exec": {"command": ["test", "-e", "/run/node-agent/wrote"]},
             "periodSeconds": 2,
+            "timeoutSeconds": 10,
         },
         "securityContext": {
             # Root owns NFD's folder.
