@@ -39,7 +39,8 @@ def with_last_line(observation: Observation[Any], pod: Obj, verdict: Verdict) ->
     """The verdict with the last line of the container that crashed, crashed before and tries again,
     runs but serves no longer, or has not come to its end of starting for long.
 
-    Until that has been read, and for PATIENCE_S after the end at most, the verdict stays open.
+    Until that has been read, and for PATIENCE_S after the end, or after the first of requests that all
+    were refused, the verdict stays open.
     """
     if verdict.reason == STARTING:
         return _with_what_it_does(observation, pod, verdict)
@@ -48,11 +49,14 @@ def with_last_line(observation: Observation[Any], pod: Obj, verdict: Verdict) ->
         return verdict
     # One that runs on says now what is wrong with it, not at its last end.
     end = {} if verdict.reason == NO_LONGER_READY else last_end(container)
-    line = last_line(str(end.get("message") or "")) or _read(observation, pod, container, end)
+    line, refused_since = last_line(str(end.get("message") or "")), None
+    if not line:
+        line, refused_since = _read(observation, pod, container, end)
     if line:
         return replace(verdict, message=f"{verdict.message}: {line}")
     ended = seconds(end.get("finishedAt")) or verdict.since
-    return replace(verdict, open_until=readable_by(ended, observation.now))
+    moments = (readable_by(moment, observation.now) for moment in (ended, refused_since))
+    return replace(verdict, open_until=max(moments))
 
 
 def _with_what_it_does(observation: Observation[Any], pod: Obj, verdict: Verdict) -> Verdict:
@@ -88,9 +92,11 @@ def _container_of(pod: Obj, verdict: Verdict) -> Obj | None:
     return container if verdict.reason == RESTARTED and keeps_ending(container) else None
 
 
-def _read(observation: Observation[Any], pod: Obj, container: Obj, end: Obj) -> str:
-    """ "" until the log has been read. Each end has a log of its own; without one, the log is that
-    of the container as it runs."""
+def _read(
+    observation: Observation[Any], pod: Obj, container: Obj, end: Obj
+) -> tuple[str, float | None]:
+    """The last line, "" until the log has been read, and since when the kubelet refuses to give it. Each
+    end has a log of its own; without one, the log is that of the container as it runs."""
     metadata = pod["metadata"]
     question = ReadLogs(
         metadata["namespace"],
@@ -102,7 +108,9 @@ def _read(observation: Observation[Any], pod: Obj, container: Obj, end: Obj) -> 
         end=str(end.get("finishedAt") or ""),
     )
     answer = observation.query(question)
-    line = last_line(str(answer.value)) if answer is not None and not answer.error else ""
-    if answer is not None and not line:
+    if answer is None:
+        return "", None
+    line = "" if answer.error else last_line(str(answer.value))
+    if not line:
         observation.query(question, AGAIN_S)
-    return line
+    return line, answer.refused_since or None

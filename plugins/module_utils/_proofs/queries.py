@@ -6,7 +6,7 @@ to know or have done, the loop does it, and the proof is looked at again with th
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Union
 
 
@@ -81,8 +81,16 @@ Query = Union[StartPod, RemovePod, ReadLogs, ReadMetrics, ReadEvents, ReadRevisi
 @dataclass(frozen=True)
 class QueryResult:
     """What came back, and when (seconds since the epoch). error is one sentence where nothing came
-    back."""
+    back, as it has been since refused_since (0: not known)."""
 
     value: Any
     at: float
     error: str = ""
+    refused_since: float = 0.0
+
+    def after(self, before: QueryResult | None) -> QueryResult:
+        """The same as the answer that follows another."""
+        if not self.error:
+            return self
+        known = before.refused_since if before is not None and before.error else 0.0
+        return replace(self, refused_since=known or self.at)

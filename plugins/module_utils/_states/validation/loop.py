@@ -288,7 +288,9 @@ class Loop:
             return set()
         if any(_writes(query) for query in allowed):
             self.access.before_write()
-        self.snapshot.answers.update(self.answers.fetch(list(allowed), self.clock))
+        answers = self.snapshot.answers
+        for query, answer in self.answers.fetch(list(allowed), self.clock).items():
+            answers[query] = answer.after(answers.get(query))
         return set().union(*allowed.values()) & {CLUSTER, *self.snapshot.nodes}
 
     @property

@@ -16,6 +16,9 @@ import pytest
 from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_client.api_errors import (
     LockHeld,
 )
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_objects.labels import (
+    RECIPE_LABEL,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils._nodes.grouping import Grouping
 from ansible_collections.hardware.enablement.plugins.module_utils._proofs.proof import Proof
 from ansible_collections.hardware.enablement.plugins.module_utils._runs.context import RunContext
@@ -44,6 +47,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils._states.valida
 from ansible_collections.hardware.enablement.plugins.module_utils._states.validation.walk import (
     WalkSettings,
 )
+from ansible_collections.hardware.enablement.plugins.module_utils._times import timestamp
 from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.cluster.conftest import (
     Asked,
     FakeServer,
@@ -362,3 +366,33 @@ def test_the_sample_of_one_kernel_proves_no_other_one(fake: FakeServer) -> None:
     bed.cluster.start_pod = play
     bed.loop.walker.settings = WalkSettings("demo", "demo", GRACE_S, timeout=20.0)
     assert bed.run() == {"n1": Phase.READY, "n2": Phase.FAILED}
+
+
+def test_a_log_that_is_refused_at_first_is_asked_for_again_before_the_run_ends(
+    fake: FakeServer,
+) -> None:
+    """The crash was long ago, so that the first look is final but for the log, which a node that has
+    just booted refuses."""
+    group = Grouping().id_of(world.node())
+    plan = world.with_groups(world.plan("driver"), hashes={"": "hash", group: "hash"})
+    bed = Bed(fake, gpu_node("n1", READY), plans=[plan])
+    crashed = world.pod(
+        "driver", ready=False, waiting={"reason": "CrashLoopBackOff"}, restarts=2, exit_code=1
+    )
+    crashed["status"]["conditions"][0]["lastTransitionTime"] = timestamp(world.NOW - 600)
+    daemonset = world.daemonset("driver")
+    daemonset["spec"] |= {"selector": {}, "template": {"spec": {"containers": []}}}
+    for plural, obj in (("daemonsets", daemonset), ("pods", crashed)):
+        obj["metadata"].setdefault("labels", {})[RECIPE_LABEL] = "demo"
+        bed.cluster.put(plural, obj)
+    answers = [refusal(500, "InternalError", "dial tcp"), (200, {}, "Secure Boot is on\n")]
+
+    def answer(asked: Asked) -> Answer | None:
+        asks = asked.path.split("?")[0].endswith("/log")
+        return (answers.pop(0) if len(answers) > 1 else answers[0]) if asks else None
+
+    bed.cluster.refuse = answer
+    ticks = itertools.count(10 * world.NOW)
+    bed.loop.clock = lambda: next(ticks) / 10
+    assert bed.run() == {"n1": Phase.FAILED}
+    assert "Secure Boot is on" in bed.loop.results["n1", "driver"].message

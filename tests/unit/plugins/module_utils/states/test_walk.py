@@ -25,6 +25,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils._proofs.advice
 from ansible_collections.hardware.enablement.plugins.module_utils._proofs.feeds import Watched
 from ansible_collections.hardware.enablement.plugins.module_utils._proofs.proof import Proof
 from ansible_collections.hardware.enablement.plugins.module_utils._proofs.queries import (
+    Query,
     QueryResult,
     ReadEvents,
     ReadLogs,
@@ -114,9 +115,10 @@ class Rig:
         self.observation(after)
         return list(self.walk.wants)
 
-    def answer(self, query: object, value: object, error: str = "", at: float = 0.0) -> None:
+    def answer(self, query: Query, value: object, error: str = "", at: float = 0.0) -> None:
         """Put in an answer."""
-        self.snapshot.answers[query] = QueryResult(value, NOW + at, error)  # type: ignore[index]
+        answers = self.snapshot.answers
+        answers[query] = QueryResult(value, NOW + at, error).after(answers.get(query))
 
 
 def test_a_run_waits_until_the_nodes_own_agent_has_left() -> None:
@@ -589,6 +591,26 @@ def test_a_verdict_waits_for_the_last_line_and_not_for_ever() -> None:
     # A node's clock that is ahead holds nothing open.
     ended["finishedAt"] = timestamp(NOW + 3600)
     assert rig.observation(40)["driver"].final
+
+
+def test_a_log_that_is_refused_at_first_is_waited_for_although_the_crash_was_long_ago() -> None:
+    """A node that has just booted, or is busy, answers the second time; the run has come long after the crash."""
+    rig = Rig(world.plan("driver"))
+    pod = copy.deepcopy(CRASHING)
+    pod["status"]["conditions"][0]["lastTransitionTime"] = timestamp(NOW - 600)
+    ended = pod["status"]["containerStatuses"][0]["lastState"]["terminated"]
+    ended["finishedAt"] = timestamp(NOW - 60)
+    rig.snapshot.put_pod(pod)
+    (log,) = (each for each in rig.wants() if isinstance(each, ReadLogs))
+    rig.answer(log, None, "no answer from the node", at=1)
+    assert not rig.observation(1)["driver"].final
+    assert log in rig.wants(4)
+    rig.answer(log, None, "no answer from the node", at=5)
+    assert not rig.observation(10)["driver"].final
+    assert rig.observation(11)["driver"].final
+    rig.answer(log, "no such device\n", at=12)
+    result = rig.observation(12)["driver"]
+    assert (result.final, result.message[-16:]) == (True, ": no such device")
 
 
 def test_what_a_container_leaves_as_its_message_is_its_last_line() -> None:
