@@ -1,7 +1,7 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Commands of our guides, run as they are written there."""
+"""Commands of our guides, run as they are written there, and what pages show, written by tests."""
 
 from __future__ import annotations
 
@@ -23,6 +23,20 @@ def kubectl_commands(page: str, heading: str) -> list[str]:
     section = text.partition(f"\n## {heading}\n")[2].partition("\n## ")[0]
     blocks = "".join(_SHELL.findall(section)).replace("\\\n", " ")
     return [line for line in blocks.splitlines() if line.startswith("kubectl ")]
+
+
+def shown_on_page(page: str, name: str, seen: str) -> str:
+    """The text that a page of docs shows after the comment with this name; with HE_WRITE_EXAMPLES set, what
+    was seen from now on."""
+    file = REPO / "docs" / page
+    marker = f"<!-- {name} -->\n\n```text\n"
+    before, found, rest = file.read_text(encoding="utf-8").partition(marker)
+    assert found, f"{page} has no {marker!r}"
+    shown, end, after = rest.partition("```\n")
+    if not os.environ.get("HE_WRITE_EXAMPLES"):
+        return shown
+    file.write_text(f"{before}{marker}{seen}{end}{after}", encoding="utf-8")
+    return seen
 
 
 def run_guide(cluster: Cluster, page: str, heading: str, folder: Path) -> None:

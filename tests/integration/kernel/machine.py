@@ -8,11 +8,17 @@ from __future__ import annotations
 
 import datetime
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from tests.cluster.errors import ClusterError
 from tests.cluster.vms.machine import Vm
+from tests.integration.guides import shown_on_page
+
+# Where its stories stand, each after its marker.
+PAGE = "contributing/real-kernels.md"
 
 # What ends the time since boot before each of the kernel's lines.
 _STAMP = "] "
@@ -20,11 +26,19 @@ _STAMP = "] "
 
 @dataclass
 class Transcript:
-    """What a story has seen, with the seconds since it began; the level writes it down by itself."""
+    """What stories have seen, with the seconds since each began; the level writes it down by itself."""
 
     file: Path
     began: float = field(default_factory=time.monotonic)
     lines: list[str] = field(default_factory=list)
+
+    @contextmanager
+    def story(self, name: str) -> Iterator[None]:
+        """What is said in it; one that comes to its end is shown on the page."""
+        self.began, first = time.monotonic(), len(self.lines)
+        self.lines.append(f"{name}, {datetime.datetime.now(datetime.timezone.utc).date()}")
+        yield
+        shown_on_page(PAGE, name, "".join(f"{line}\n" for line in self.lines[first:]))
 
     def say(self, text: str) -> None:
         """Lines of it, the first with the time."""
@@ -35,8 +49,7 @@ class Transcript:
     def write(self) -> None:
         """Write what there is, also of a story that was broken off."""
         self.file.parent.mkdir(parents=True, exist_ok=True)
-        day = datetime.datetime.now(datetime.timezone.utc).date()
-        self.file.write_text("\n".join([f"{day}", *self.lines, ""]))
+        self.file.write_text("\n".join([*self.lines, ""]))
 
 
 @dataclass
@@ -48,6 +61,7 @@ class Machine:
     seen: int = 0
     kernel: str = ""
     boot: str = ""
+    ready: float = 0.0
 
     def run(self, script: str) -> str:
         """A command on the console, and its answer, both written down."""
@@ -63,16 +77,25 @@ class Machine:
             return False
         return True
 
-    def kernel_says(self, about: str) -> list[str]:
-        """The kernel's lines about something since the last look, without their times; written down."""
+    def kernel_says(self, *about: str) -> list[str]:
+        """The kernel's lines about one of these since the last look, without their times; written
+        down."""
         lines = self._kernel_lines()
-        new = [line for line in lines[self.seen :] if about in line]
+        new = [line for line in lines[self.seen :] if any(each in line for each in about)]
         self.seen = len(lines)
         self.transcript.say("\n".join(["the kernel says:", *new]))
         return [line.partition(_STAMP)[2] for line in new]
 
+    def said_at(self, text: str) -> float:
+        """When the kernel said this first in this boot, in seconds since its start."""
+        lines = [line for line in self._kernel_lines() if text in line]
+        assert lines, f"the kernel has not said {text}"
+        return float(lines[0].partition(_STAMP)[0].strip("[ "))
+
     def boots(self) -> str:
-        """To be called after a boot: forgets what the kernel said until now; returns the boot's id."""
+        """To be called once it is Ready after a boot: keeps when that was, in seconds since its kernel's
+        start, and forgets what the kernel said until now; returns the boot's id."""
+        self.ready = float(self.vm.run("cut -d ' ' -f 1 /proc/uptime"))
         self.seen = len(self._kernel_lines())
         self.kernel, self.boot = self.run(
             "uname -r; cat /proc/sys/kernel/random/boot_id"

@@ -106,9 +106,10 @@ class Site:
     def driver_log(self, node: str) -> str:
         """The log of the driver's pod on a node, "" while there is none."""
         on_node = f"--field-selector=spec.nodeName={node}"
+        drivers = "app.kubernetes.io/component=driver"
         try:
             (pod,) = self.cluster.kubectl(
-                "get", "pods", "-n", NAMESPACE, on_node, "-o", "name"
+                "get", "pods", "-n", NAMESPACE, on_node, "-l", drivers, "-o", "name"
             ).split()
             return self.cluster.kubectl("logs", "-n", NAMESPACE, pod, "--tail=5")
         except (ClusterError, ValueError):

@@ -6,15 +6,14 @@ HE_WRITE_EXAMPLES set, written from it."""
 
 from __future__ import annotations
 
-import os
 import re
 import shlex
 from typing import Protocol
 
 from tests.cluster import Cluster
-from tests.integration.plays import REPO
+from tests.integration.guides import shown_on_page
 
-PAGE = REPO / "docs" / "admin" / "rmd-examples.md"
+PAGE = "admin/rmd-examples.md"
 _AGE = re.compile(r"\d+[smh](\d+[smh])?")
 _OTHER_EACH_TIME = re.compile(
     r" *(Last Transition Time|Last Seen|Boot ID|Node UID|Observed Generation): .*\n| *Message: *\n"
@@ -34,14 +33,8 @@ class Shown(Protocol):
 def prints_what_the_page_says(bed: Shown, command: str) -> None:
     """command: of kubectl, as a user types it."""
     printed = _kept(bed.cluster.kubectl(*shlex.split(command)))
-    marker = f"<!-- {bed.backend}: kubectl {command} -->\n\n```text\n"
-    before, found, rest = PAGE.read_text(encoding="utf-8").partition(marker)
-    assert found, f"{PAGE.name} has no {marker!r}"
-    shown, end, after = rest.partition("```\n")
-    if os.environ.get("HE_WRITE_EXAMPLES"):
-        PAGE.write_text(f"{before}{marker}{printed}{end}{after}", encoding="utf-8")
-    else:
-        assert shown == printed, f"{bed.backend} prints otherwise: kubectl {command}"
+    shown = shown_on_page(PAGE, f"{bed.backend}: kubectl {command}", printed)
+    assert shown == printed, f"{bed.backend} prints otherwise: kubectl {command}"
 
 
 def _kept(printed: str) -> str:
