@@ -29,6 +29,9 @@ from .taints import EXCHANGE, PENDING, QUARANTINE, Taint, taints_in
 # for the rounding of both times.
 _REGISTERING_S = 5.0
 _SOFT = "PreferNoSchedule"
+# What the taint of a NodeReadinessRule begins with.
+READINESS_TAINT = "readiness.k8s.io/"
+_ANY_DIGEST = "[0-9a-f]" * 8
 _KEY = re.compile(r"[A-Za-z0-9*][A-Za-z0-9._/*-]*")
 # The moment when cluster-autoscaler has put a taint, which is its value, in seconds since the epoch.
 _MOMENT = re.compile(r"\d{10}")
@@ -127,7 +130,7 @@ CONTROLLER_TAINTS = (
         "node.gardener.cloud/critical-components-not-ready", _STARTS, "Gardener's resource manager"
     ),
     ControllerTaint(
-        "readiness.k8s.io/*", _STARTS, "node-readiness-controller, by a NodeReadinessRule"
+        f"{READINESS_TAINT}*", _STARTS, "node-readiness-controller, by a NodeReadinessRule"
     ),
     ControllerTaint(
         "startup-taint.cluster-autoscaler.kubernetes.io/*",
@@ -189,11 +192,22 @@ def parse_controller_taints(
     return (*given, *CONTROLLER_TAINTS)
 
 
+def readiness_rule_name(recipe: str, digest: str) -> str:
+    """The name of a special resource's NodeReadinessRule, and the rest of its taint's key, at most 63
+    characters. digest: 8 hex digits of what the rule says."""
+    return f"{recipe[:54]}-{digest}"
+
+
 def without_own(recipe: str, known: Sequence[ControllerTaint]) -> tuple[ControllerTaint, ...]:
     """What is known, but that a special resource's own taints tell nothing of its nodes: its pods
-    tolerate them, and it is its runs that take them off."""
-    own = ControllerTaint(summary_label(recipe), Transition.STAYS, f"a run for {recipe}")
-    return (own, *known)
+    tolerate them, and it is its runs that take them off, or that say so in the condition by which
+    node-readiness-controller does."""
+    keys = (
+        summary_label(recipe),
+        f"{READINESS_TAINT}{readiness_rule_name(recipe, _ANY_DIGEST)}",
+    )
+    own = [ControllerTaint(key, Transition.STAYS, f"a run for {recipe}") for key in keys]
+    return (*own, *known)
 
 
 def owner_of(taint: Taint, known: Sequence[ControllerTaint]) -> ControllerTaint | None:

@@ -17,6 +17,7 @@ from typing import Any
 from .._cluster.api_objects.labels import summary_label
 from .._errors import InvalidInput
 from .._json import Obj, content_hash
+from .._nodes.taint_ownership import READINESS_TAINT, readiness_rule_name
 from .loading.options import refuse_differing
 from .loading.recipe import OrderRules, Recipe, State, StateProofs
 
@@ -95,11 +96,12 @@ def rule_tolerations(recipe: str, options: Mapping[str, Any], label_sets: LabelS
 
 
 def _keys(recipe: str, options: Mapping[str, Any], label_sets: LabelSets) -> list[str]:
-    return [f"readiness.k8s.io/{_name(recipe, options, labels)}" for labels in label_sets]
+    return [f"{READINESS_TAINT}{_name(recipe, options, labels)}" for labels in label_sets]
 
 
 def _name(recipe: str, options: Mapping[str, Any], labels: Mapping[str, str | None]) -> str:
-    return f"{recipe[:54]}-{content_hash([recipe, options[OPTION], dict(labels)])[:8]}"
+    digest = content_hash([recipe, options[OPTION], dict(labels)])[:8]
+    return readiness_rule_name(recipe, digest)
 
 
 def _selector(labels: Mapping[str, str | None]) -> Obj:

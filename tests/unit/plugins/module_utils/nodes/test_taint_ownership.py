@@ -24,6 +24,9 @@ from ansible_collections.hardware.enablement.plugins.module_utils._nodes.taints 
     Taint,
     taints_in,
 )
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.readiness_rules import (
+    readiness_rules,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils._times import seconds
 from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.states import world
 
@@ -145,6 +148,23 @@ def test_what_another_special_resource_does_on_a_node_passes_and_what_it_does_it
     assert transition_of(node, without_own("other", CONTROLLER_TAINTS)) is None
     (by,) = taints_in(node.taints)
     assert owner_of(by, without_own("demo", CONTROLLER_TAINTS)) is not None
+
+
+@pytest.mark.parametrize("recipe", ["demo", "demo-" + 60 * "x"])
+def test_the_taint_of_its_own_readiness_rule_excuses_no_failure_and_those_of_others_do(
+    recipe: str,
+) -> None:
+    options = {"node_readiness_rule": "continuous"}
+    (rule,) = readiness_rules(recipe, options, [{"pci": "true"}])
+    made = rule["spec"]["taint"]
+    node = world.node(taints=[taint(made["key"], value=made["value"])])
+    assert transition_of(node, without_own(recipe, CONTROLLER_TAINTS)) is None
+    for other in ("other", "demo-gpu", "dem"):
+        found = transition_of(node, without_own(other, CONTROLLER_TAINTS))
+        assert found is not None
+        assert found.transition is Transition.STARTS
+    theirs = world.node(taints=[taint("readiness.k8s.io/demo-network")])
+    assert transition_of(theirs, without_own(recipe, CONTROLLER_TAINTS)) is not None
 
 
 @pytest.mark.parametrize("key", ["*", "", "*/*", "a b", "x[ab]", "?"])
