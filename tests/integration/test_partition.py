@@ -13,6 +13,9 @@ from typing import Any
 import pytest
 
 from tests.cluster import Cluster
+from tests.cluster.objects import create_crds, read_objects
+from tests.cluster.paths import HERE
+from tests.cluster.simulation.faults import clear_faults, set_fault
 from tests.integration import sight
 from tests.integration.plays import Played, Runner
 from tests.integration.waiting import wait_until
@@ -25,6 +28,12 @@ RECIPE = "nvidia-gpu"
 GPU_NODES = {"gpu-new-1", "gpu-old-1", "gpu-old-2"}
 GPU = {"key": "nvidia.com/gpu", "value": "present", "effect": "NoSchedule"}
 TEAM = {"key": "example.com/team", "value": "a", "effect": "NoSchedule"}
+RULES = "/apis/readiness.node.x-k8s.io/v1alpha1/nodereadinessrules"
+CLOSED: Obj = {
+    "exporter_validation": False,
+    "node_condition": True,
+    "node_readiness_rule": "continuous",
+}
 STARTED = {"key": sight.SUMMARY, "value": "pending", "effect": "NoSchedule"}
 
 
@@ -212,6 +221,37 @@ def test_a_node_that_starts_with_our_taint_is_opened_when_it_is_proven(
     runner.play("enable_gpu").check()
     assert tainted(cluster, STARTED) == set()
     cluster.remove_nodes(*names)
+
+
+def test_a_node_that_its_readiness_rule_closes_says_why_and_opens_again(
+    cluster: Cluster, runner: Runner
+) -> None:
+    """The controller's part, a taint, is the test's: no proxy has its module."""
+    create_crds(cluster.api, read_objects(HERE / "crds" / "node-readiness.yaml"))
+    options = {"hardware_enablement_options": CLOSED}
+    runner.play("enable_gpu", **options).check()
+    labels = sight.nodes(cluster)["gpu-new-1"]["metadata"]["labels"]
+    specs = [rule["spec"] for rule in cluster.api.get(RULES)["items"]]
+    (spec,) = (
+        each for each in specs if each["nodeSelector"]["matchLabels"].items() <= labels.items()
+    )
+    assert spec["conditions"] == [{"type": sight.SUMMARY, "requiredStatus": "True"}]
+    closed = spec["taint"]
+    # A device plugin dies; what the controller does about a condition that is not True is a taint.
+    set_fault(cluster.kubeconfig, "gpu-new-1", "device-plugin", "crash", message="no GPU answers")
+    hurry = {"hardware_enablement_failure_grace": 2, "hardware_enablement_timeout": 20}
+    assert runner.play("enable_gpu", **options, **hurry).code != 0
+    cluster.kubectl("taint", "node", "gpu-new-1", f"{closed['key']}=pending:NoSchedule")
+    played = runner.play("enable_gpu", **options, **hurry)
+    clear_faults(cluster.kubeconfig)
+    assert played.code != 0
+    assert "no GPU answers" in played.output, played.output
+    assert sight.marks(cluster)["gpu-new-1"]["nvidia-gpu"] == "device_plugin.degraded"
+    runner.play("enable_gpu", **options).check()
+    assert sight.marks(cluster)["gpu-new-1"]["nvidia-gpu"] == "ready"
+    runner.play("disable", hardware_enablement_recipe=RECIPE).check()
+    assert cluster.api.get(RULES)["items"] == []
+    cluster.kubectl("taint", "node", "gpu-new-1", f"{closed['key']}-")
 
 
 def test_disabling_leaves_nothing_of_it(cluster: Cluster, runner: Runner) -> None:
