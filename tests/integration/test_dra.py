@@ -18,6 +18,7 @@ from tests.cluster import Cluster
 from tests.cluster.errors import ClusterError
 from tests.cluster.simulation.faults import clear_faults, set_fault
 from tests.integration import sight
+from tests.integration.node_agents import NodeAgents
 from tests.integration.plays import Played, Runner
 from tests.integration.test_killed_runs import kill
 from tests.integration.test_other_vendors import OURS, RECIPES, enable, limited
@@ -172,11 +173,11 @@ def deploy(cluster: Cluster, name: str, node: str, limits: dict[str, str]) -> No
     cluster.kubectl("rollout", "status", f"deployment/{name}", "--timeout=60s")
 
 
-def enable_gpus(gpus: Runner, way: str) -> Played:
-    """Enable with one node in a pool whose GPUs are to be served so."""
+def enable_gpus(gpus: Runner, way: str, given: dict[str, Any] = GPUS) -> Played:
+    """Enable with one node in a pool whose GPUs are to be served so. given: what else."""
     selector = {"matchLabels": {"kubernetes.io/hostname": "gpu-1"}}
     pool = {"name": "first", "selector": selector, "options": {"device_allocation": way}}
-    return gpus.play("enable", **GPUS, hardware_enablement_pools=[pool]).check()
+    return gpus.play("enable", **given, hardware_enablement_pools=[pool]).check()
 
 
 def allocation(cluster: Cluster, node: str, recipe: str = "nvidia-gpu") -> str | None:
@@ -370,6 +371,35 @@ def test_amd_gpus_move_by_the_same_steps_and_back(cluster: Cluster, tmp_path: Pa
     cluster.kubectl("delete", "deployment", "--all", "-n", "default")
     amd.play("disable", **recipe).check()
     assert allocation(cluster, "amd-1", "amd-gpu") is None
+
+
+def test_nodes_prove_themselves_who_serves_their_gpus_before_and_after_the_change(
+    cluster: Cluster, tmp_path: Path
+) -> None:
+    options = {**GPU_OPTIONS, "readiness": "nfd", "node_condition": False}
+    given = {**GPUS, "hardware_enablement_options": options}
+    gpus = limited(cluster, "nvidia-gpu", tmp_path, OURS, hardware_enablement_options=options)
+    with NodeAgents(cluster, "nvidia-gpu", ["gpu-1", "gpu-2"]):
+        assert "nvidia-gpu: ready, 2/2 nodes" in enable_gpus(gpus, "device-plugin", given).output
+        enable_gpus(gpus, "dra", given)
+        gpus.play("upgrade", **given).check()
+        for node in ("gpu-1", "gpu-2"):
+            metadata = sight.nodes(cluster)[node]["metadata"]
+            assert metadata["labels"]["hardware-enablement.io/nvidia-gpu"] == "ready"
+            of_nfd = metadata["annotations"]["nfd.node.kubernetes.io/feature-labels"].split(",")
+            assert "hardware-enablement.io/nvidia-gpu" in of_nfd
+        assert slices(cluster).items() >= {"gpu-1": 8}.items()
+        assert offered(cluster) == {"gpu-1": 0, "gpu-2": 8}
+        # What proved it has left, and with it its claim.
+        wait_until_none(lambda: claims(cluster), "claims of validation pods")
+        # The next run takes away what proved the way that has gone, and the one after it has nothing to do.
+        gone = enable_gpus(gpus, "dra", given).check().output
+        assert "- delete DaemonSet nvidia-gpu/validate-device-plugin" in gone, gone
+        mark = cluster.mark()
+        enable_gpus(gpus, "dra", given).unchanged()
+        assert gpus.writes(mark) == []
+        gpus.play("disable", **given).check()
+    assert allocation(cluster, "gpu-1") is None
 
 
 def test_a_second_run_changes_nothing(cluster: Cluster, runner: Runner) -> None:
