@@ -78,6 +78,18 @@ class Site:
             name: node["metadata"]["labels"].get(SUMMARY) for name, node in self.nodes().items()
         }
 
+    def conditions(self) -> dict[str, tuple[str, str] | None]:
+        """Status and reason of the recipe's condition at each node, beside those of its kubelet."""
+        found = {
+            name: {each["type"]: each for each in node["status"]["conditions"]}
+            for name, node in self.nodes().items()
+        }
+        assert all(of_node["Ready"]["status"] == "True" for of_node in found.values())
+        told = {name: of_node.get(SUMMARY) for name, of_node in found.items()}
+        return {
+            name: (each["status"], each["reason"]) if each else None for name, each in told.items()
+        }
+
     def pod(self, app: str, node: str) -> str:
         """The name of an operand's pod on a node, "" while there is none but such as are ending."""
         chosen = (

@@ -36,6 +36,7 @@ USER = "gpu-run"
 TEMPERATURE = "DCGM_FI_DEV_GPU_TEMP"
 OTHER_KERNEL = "6.1.0-99-cloud-amd64"
 ON_DRIVER = ("nvidia-driver", "nvidia-container-toolkit", "nvidia-device-plugin")
+PROVEN = ("True", "Ready")
 SLEEP = "import time; time.sleep(3600)"
 
 
@@ -43,6 +44,7 @@ SLEEP = "import time; time.sleep(3600)"
 def site(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     """Both real nodes with two GPUs each; the second one's do not work."""
     with gpu_site(cluster, USER, tmp_path_factory.mktemp("runner")) as made:
+        made.options = {"node_condition": True}
         first, second = cluster.workers
         made.install(first, Gpus(nouveau=True))
         made.install(second, Gpus(fault=FAULT))
@@ -60,6 +62,10 @@ def what_is_broken_is_named_with_its_evidence(site: Site) -> None:
     assert f"error code {FAULT}" in played.output
     assert f"serves no {TEMPERATURE}" in played.output
     assert site.summaries() == {first: "monitoring.failed", second: "driver_validation.failed"}
+    assert site.conditions() == {
+        first: ("False", "MonitoringFailed"),
+        second: ("False", "DriverValidationFailed"),
+    }
     # Nothing that needs a working driver has come to the second node.
     offered = site.allocatable()
     # Of devices that a node has had in a test before, a kubelet says that there are none.
@@ -73,6 +79,7 @@ def mended_every_state_becomes_ready(site: Site) -> None:
     played = site.play().check()
     assert "nvidia-gpu: ready, 2/2 nodes" in played.output
     assert set(site.summaries().values()) == {"ready"}
+    assert set(site.conditions().values()) == {PROVEN}
     assert set(site.allocatable().values()) == {"2"}
     products = {
         node["metadata"]["labels"].get(f"{RESOURCE}.product") for node in site.nodes().values()
@@ -159,6 +166,8 @@ def without_its_plugin_the_devices_are_missed_and_a_run_brings_them_back(site: S
     # The update stops at the first node, whose plugin is gone.
     wait_until(lambda: "0" in site.allocatable().values(), "allocatable 0", seconds=90)
     (node,) = [name for name, count in site.allocatable().items() if count == "0"]
+    # With that the kubelet has written its node's status.
+    assert set(site.conditions().values()) == {PROVEN}
     wait_until(
         lambda: "ImagePull" in site.status("nvidia-device-plugin", node, "state"),
         "the pod tells its trouble",
@@ -202,6 +211,11 @@ def a_driver_is_exchanged_under_a_pod_that_has_a_device(site: Site, bench: Bench
         lambda: re.search(rf"node {node}, driver .*{refused}", site.play("status").output),
         "status says why",
     )
+    assert site.conditions()[node] == PROVEN
+    played = site.play()
+    assert played.code != 0
+    assert refused in played.output, played.output
+    assert site.conditions()[node] == ("False", "DriverDegraded")
     arguments = {"hardware_enablement_recipe": "nvidia-gpu", "hardware_enablement_failure_grace": 5}
     played = site.runner.run_program("upgrade", upgrade_nodes=[node], **arguments).check()
     assert re.search(rf"{node} +driver does not start +1 ", played.output), played.output
@@ -209,6 +223,7 @@ def a_driver_is_exchanged_under_a_pod_that_has_a_device(site: Site, bench: Bench
     after = {app: site.pod(app, node) for app in ON_DRIVER}
     assert not set(after.values()) & set(before.values())
     assert site.summaries()[node] == "ready"
+    assert site.conditions()[node] == PROVEN
     assert site.nodes()[node]["spec"].get("unschedulable") is None
     # Its node was freed, and it is back with a device.
     bench.kubectl("rollout", "status", "deployment/training", "--timeout=120s")
@@ -235,8 +250,9 @@ def after_a_reboot_all_wait_for_the_driver_and_are_proven_again(site: Site) -> N
             lambda app=app, init=init: waiting in site.log(app, node, init),
             f"{app} says that it waits",
         )
-    # Labels have outlived the reboot, as they do.
+    # Labels have outlived the reboot, as they do, and the condition with them.
     assert site.summaries()[node] == "ready"
+    assert site.conditions()[node] == PROVEN
     played = site.play().check()
     assert played.changed > 0
     assert set(site.summaries().values()) == {"ready"}
@@ -259,6 +275,7 @@ def disable_unloads_the_driver(site: Site) -> None:
     mounts = "/proc/self/mounts"
     assert " /run/nvidia/driver " in site.cluster.real_node(node).run("cat", mounts)
     site.runner.play("disable", hardware_enablement_recipe="nvidia-gpu").check()
+    assert set(site.conditions().values()) == {None}
     here = site.cluster.real_node(node)
     wait_until(
         lambda: " /run/nvidia/driver " not in here.run("cat", mounts),
