@@ -37,6 +37,10 @@ def other(*, login: Login) -> int:
 
 def untyped(params: Mapping[str, Any]) -> int:
     return 1
+
+class Door:
+    def is_open(self) -> bool:
+        return True
 """
 
 
@@ -44,11 +48,11 @@ def test_a_small_tree_is_counted(tmp_path: Path) -> None:
     (tmp_path / "plugins").mkdir()
     (tmp_path / "plugins" / "a.py").write_text(CODE)
     found = measure(tmp_path).figures
-    assert found["functions"] == "3"
-    assert found["branches per 100 lines of functions"] == "12.5"
+    assert found["functions"] == "4"  # a method once, though its class has it too
+    assert found["branches per 100 lines of functions"] == "10.0"
     assert found["complexity per 100 lines of functions"] == "50.0"
     assert found["classes with 8 fields or more"] == "1"
-    assert found["the widest"] == "StateApplyRequest 8, Login 1"
+    assert found["the widest"] == "StateApplyRequest 8, Login 1, Door 0"
     assert found["functions that take arguments untyped"] == "1"
     assert found["functions that take StateApplyRequest, or a part of it"] == "2"
     assert found["lines of plugins/"] == str(CODE.count("\n"))
