@@ -127,6 +127,12 @@ def part(obj: Mapping[str, Any], *keys: str) -> Obj:
     return mapping
 
 
+def elements(obj: Mapping[str, Any], *keys: str) -> list[Any]:
+    """The list at the end of these keys; [] where it, or a mapping on the way, is missing or null."""
+    found: list[Any] = part(obj, *keys[:-1]).get(keys[-1]) or []
+    return found
+
+
 def content_hash(content: Any) -> str:
     """16 hex digits that change with the content, whatever the order of keys."""
     text = json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=False)

@@ -17,7 +17,7 @@ from typing import Any
 from .._cluster.api_client.api_errors import Forbidden
 from .._cluster.api_client.client import Client
 from .._cluster.api_client.rights import CLUSTER, Right
-from .._json import Obj, part
+from .._json import Obj, elements, part
 from .._registry.keyring import Keyring
 from .._registry.policy import RegistryMirror, Trust
 from .credentials import keyring_of
@@ -81,13 +81,13 @@ class RegistryReader:
         """Everything that is served and may be read."""
         if not self._client.serves(_CONFIG, "Image"):
             return ClusterRegistries(self._mirrors())
-        spec = (self._get(_CONFIG, "Image", "cluster") or {}).get("spec") or {}
+        spec = part(self._get(_CONFIG, "Image", "cluster") or {}, "spec")
         name = str(part(spec, "additionalTrustedCA").get("name") or "")
         bundles = self._get("v1", "ConfigMap", name, _NAMESPACE) if name else None
         secret = self._get("v1", "Secret", _PULL_SECRET, _NAMESPACE)
         keyring = keyring_of(secret, f"{_NAMESPACE}/{_PULL_SECRET}") if secret else Keyring()
         return ClusterRegistries(
-            self._mirrors(), trusts_of(spec, (bundles or {}).get("data") or {}), keyring
+            self._mirrors(), trusts_of(spec, part(bundles or {}, "data")), keyring
         )
 
     def _mirrors(self) -> list[RegistryMirror]:
@@ -125,7 +125,7 @@ def mirrors_of(mirror_set: Mapping[str, Any], key: str, pulls: str) -> list[Regi
     return [
         RegistryMirror(
             str(entry["source"]),
-            tuple(map(str, entry.get("mirrors") or ())),
+            tuple(map(str, elements(entry, "mirrors"))),
             entry.get("mirrorSourcePolicy") != _NEVER,
             pulls,
             of_cluster=True,
@@ -137,7 +137,7 @@ def mirrors_of(mirror_set: Mapping[str, Any], key: str, pulls: str) -> list[Regi
 def trusts_of(spec: Mapping[str, Any], bundles: Mapping[str, str]) -> list[Trust]:
     """What the configuration of images says of single registries. bundles: host, or host..port ->
     PEM."""
-    insecure = (part(spec, "registrySources").get("insecureRegistries")) or []
+    insecure = elements(spec, "registrySources", "insecureRegistries")
     found = [Trust(str(host).partition("/")[0], verify=False, of_cluster=True) for host in insecure]
     return found + [
         Trust(key.replace("..", ":"), pem, of_cluster=True) for key, pem in bundles.items()

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from .._json import part
+from .._json import elements, part
 from .failures import FAILED, BuildFailure, BuildPhase, failure
 from .orders import BuildOrder, Built
 
@@ -22,7 +22,7 @@ def built_elsewhere(
     by_target = {str(part(result, "item").get("target")): result for result in results}
     return [
         Built(
-            order, _failure(by_target[order.target]), list(by_target[order.target].get("log") or [])
+            order, _failure(by_target[order.target]), list(elements(by_target[order.target], "log"))
         )
         for order in orders
         if order.target in by_target

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from .._json import Obj
+from .._json import Obj, elements, part
 from .._proofs.proof import Proof
 from .._recipes.templates.manifests import pod_template
 from .sro_annotations import WAIT, WAIT_FOR_LOGS, annotations_of, is_on
@@ -39,7 +39,7 @@ def proofs_of(manifests: Sequence[Obj]) -> list[Proof]:
         found.append(Proof("rollout"))
     for manifest in manifests:
         annotations = annotations_of(manifest)
-        hook = HOOK in (manifest["metadata"].get("annotations") or {})
+        hook = HOOK in part(manifest["metadata"], "annotations")
         always = manifest["kind"] in _ALWAYS or starts_by_itself(manifest)
         if is_on(annotations, WAIT) or hook or always:
             found += _awaited(manifest)
@@ -70,7 +70,7 @@ def _logs(manifest: Obj, match: str, all_of_state: Sequence[Obj]) -> Proof:
     all pods of the object."""
     spec: dict[str, Any] = {"match": match, "tail": _LINES}
     template = pod_template(manifest) or {}
-    containers = (template.get("spec") or {}).get("containers") or []
+    containers = elements(template, "spec", "containers")
     if len(containers) > 1:
         spec["container"] = containers[0]["name"]
     running = {each["kind"] for each in all_of_state if pod_template(each) is not None}

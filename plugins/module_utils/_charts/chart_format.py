@@ -14,7 +14,7 @@ from pathlib import PurePosixPath
 from typing import Any, ClassVar
 
 from .._errors import InvalidInput
-from .._json import Obj
+from .._json import Obj, part
 from .._proofs.proof import Proof
 from .._recipes.sample import SAMPLE_GROUPS
 from .._recipes.templates import pod_options
@@ -191,7 +191,7 @@ class ChartFormat:
 
     def is_renewed(self, manifest: Obj) -> bool:
         """A hook runs again when it has changed, as Helm deletes it before by default."""
-        return HOOK in (manifest["metadata"].get("annotations") or {})
+        return HOOK in part(manifest["metadata"], "annotations")
 
     def is_left_alone(self, manifest: Obj) -> bool:
         """A definition of a crds/ folder that is there already is, as Helm has it."""
@@ -275,11 +275,9 @@ class ChartFormat:
         for path, text in definitions.items():
             if _DEFINITION in text:
                 for manifest in manifests_in(text, self._place(path), foreign=True):
-                    spec = manifest.get("spec") or {}
+                    spec = part(manifest, "spec")
                     if spec.get("scope") == "Namespaced":
-                        found.add(
-                            (str(spec.get("group")), str((spec.get("names") or {}).get("kind")))
-                        )
+                        found.add((str(spec.get("group")), str(part(spec, "names").get("kind"))))
         return found
 
     def _texts(self, variables: Mapping[str, Any], facts: RenderFacts) -> Mapping[str, str]:
@@ -338,7 +336,7 @@ class ChartFormat:
     def _hook(self, manifest: Obj, file: str) -> HookAsset | None:
         """The asset that an object belongs to: its file, or the hooks of its event and weight in
         that file. None for a hook of an event that never happens here, such as a rollback."""
-        annotations = manifest["metadata"].get("annotations") or {}
+        annotations = part(manifest["metadata"], "annotations")
         if HOOK not in annotations:
             return HookAsset(file)
         events = {event.strip() for event in annotations[HOOK].split(",")}

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from .._json import Obj
+from .._json import Obj, elements, part
 from .._recipes.templates.manifests import copy_of, pod_template
 
 _NFD_KERNEL = "feature.node.kubernetes.io/kernel-version.full"
@@ -55,7 +55,7 @@ def made_affine(manifest: Obj, suffix: str, kernel_label: str) -> Obj:
         template = spec.setdefault("template", {}).setdefault("metadata", {})
         selector["app"] = name
         for metadata in (made["metadata"], template):
-            metadata["labels"] = {**(metadata.get("labels") or {}), "app": name}
+            metadata["labels"] = {**part(metadata, "labels"), "app": name}
     if kind == "BuildRun":
         made.setdefault("spec", {}).setdefault("buildRef", {})["name"] = name
     if kind == "BuildConfig":
@@ -85,17 +85,17 @@ def without_state_labels(manifest: Obj) -> Obj:
         return manifest
     made: Obj = copy_of(manifest)
     spec = (pod_template(made) or made)["spec"]
-    spec["nodeSelector"] = _kept(spec.get("nodeSelector") or {})
+    spec["nodeSelector"] = _kept(part(spec, "nodeSelector"))
     if not spec["nodeSelector"]:
         del spec["nodeSelector"]
-    _keep_terms((spec.get("affinity") or {}).get("nodeAffinity") or {})
+    _keep_terms(part(spec, "affinity", "nodeAffinity"))
     return made
 
 
 def _keep_terms(node_affinity: Obj) -> None:
     """Take the operator's labels out of what a pod requires of nodes."""
     required = node_affinity.get(_REQUIRED) or {}
-    terms = required.get("nodeSelectorTerms") or ()
+    terms = elements(required, "nodeSelectorTerms")
     for term in terms:
         term["matchExpressions"] = _kept_expressions(term)
     if required and not any(map(_selects, terms)):
@@ -107,7 +107,7 @@ def _kept_expressions(term: Mapping[str, Any]) -> list[Obj]:
     """Those of a nodeSelectorTerm that are not about labels of the operator."""
     return [
         each
-        for each in term.get("matchExpressions") or ()
+        for each in elements(term, "matchExpressions")
         if not str(each.get("key")).startswith(_OPERATORS_LABELS)
     ]
 

@@ -141,14 +141,14 @@ def special_resources(variables: Mapping[str, Any]) -> dict[str, Any]:
     """The custom resource under the names by which charts read it, as the operator would have it for
     these options: all fields of its type, also those that nobody has set."""
     options = variables["options"]
-    given = dict(options.get("custom_resource") or {})
+    given = dict(part(options, "custom_resource"))
     metadata = {**part(given, "metadata"), "name": variables["instance"]}
     spec = {
         "chart": {"name": variables["recipe"]},
         **part(given, "spec"),
         "namespace": variables["namespace"],
-        "nodeSelector": dict(options.get("node_selector") or {}),
-        "set": {**_OF_SET, **dict(options.get("set") or {})},
+        "nodeSelector": dict(part(options, "node_selector")),
+        "set": {**_OF_SET, **dict(part(options, "set"))},
     }
     return {
         name: {

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from .._errors import InvalidInput
-from .._json import Obj
+from .._json import Obj, part
 from .._recipes.templates.manifests import title
 from .._schema.problems import suggest
 
@@ -35,7 +35,7 @@ def annotations_of(manifest: Obj) -> dict[str, str]:
     Raises InvalidInput for one that the operator does not know, and for a value that it cannot have.
     """
     found: dict[str, str] = {}
-    for key, value in (manifest["metadata"].get("annotations") or {}).items():
+    for key, value in part(manifest["metadata"], "annotations").items():
         domain, slash, name = key.rpartition("/")
         if key == CALLBACK or (slash and domain in (DOMAIN, *MISSPELT)):
             _check(manifest, key, name, value)

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from .._json import Obj
+from .._json import Obj, elements, part
 from .._recipes.templates.manifests import pod_template
 from .._recipes.templates.render_facts import RenderFacts
 from .sro_annotations import VENDOR, annotations_of, in_text
@@ -44,14 +44,14 @@ def images_of(builds: Iterable[Obj], drivers: Iterable[Obj]) -> list[str]:
     found = []
     for manifest in drivers:
         if _vendor(manifest, "DaemonSet") in vendors:
-            spec = (pod_template(manifest) or {}).get("spec") or {}
-            found += [str(each.get("image") or "") for each in (spec.get("containers") or [])[:1]]
+            spec = part(pod_template(manifest) or {}, "spec")
+            found += [str(each.get("image") or "") for each in elements(spec, "containers")[:1]]
     return [image for image in dict.fromkeys(found) if image]
 
 
 def starts_by_itself(manifest: Obj) -> bool:
     """Whether a build of a vendor begins as soon as its BuildConfig is there."""
-    triggers = (manifest.get("spec") or {}).get("triggers") or ()
+    triggers = elements(manifest, "spec", "triggers")
     return bool(_vendor(manifest, "BuildConfig")) and any(
         each.get("type") == "ConfigChange" for each in triggers
     )

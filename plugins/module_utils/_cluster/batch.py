@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from .._json import Obj
+from .._json import Obj, elements
 from .api_client.api_errors import AlreadyExists, ApiError, Conflict, Invalid, NotFound
 from .api_client.client import Client
 from .api_objects.kinds import Kind
@@ -85,7 +85,7 @@ def _set_finalizer(
     metadata = obj["metadata"]
     for _attempt in range(_ATTEMPTS):
         # The version guards finalizers of others, since a list is replaced as a whole.
-        kept = [name for name in metadata.get("finalizers") or [] if name != finalizer]
+        kept = [name for name in elements(metadata, "finalizers") if name != finalizer]
         wanted = [*kept, finalizer] if held else kept
         body = {"metadata": {"finalizers": wanted, "resourceVersion": metadata["resourceVersion"]}}
         try:

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Sequence
 
 from .._errors import EnablementError
-from .._json import Obj
+from .._json import Obj, elements, part
 from .._verdicts.conditions import condition
 from .._verdicts.wait_causes import unserved_cause
 from .api_client.api_errors import UnknownKind
@@ -103,6 +103,6 @@ def _is_established(crd: Obj) -> bool:
 
 def _brought(crd: Obj) -> list[tuple[str, str]]:
     """(api version, kind) that a CRD brings."""
-    spec = crd.get("spec") or {}
-    served = [version["name"] for version in spec.get("versions") or [] if version.get("served")]
+    spec = part(crd, "spec")
+    served = [version["name"] for version in elements(spec, "versions") if version.get("served")]
     return [(f"{spec['group']}/{name}", spec["names"]["kind"]) for name in served]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from .._json import Obj
+from .._json import Obj, elements, part
 from .api_client.client import Client
 from .api_objects.kinds import Kind
 from .crd_discovery import wait_until_served
@@ -113,13 +113,13 @@ def definition(
 
 def kinds_in(definition: Mapping[str, Any]) -> list[Kind]:
     """The kinds that a CRD brings; none where it is not one that could be."""
-    spec = definition.get("spec") or {}
-    names = spec.get("names") or {}
+    spec = part(definition, "spec")
+    names = part(spec, "names")
     group, kind, plural = (
         str(each or "") for each in (spec.get("group"), names.get("kind"), names.get("plural"))
     )
     versions = [
-        str(each.get("name")) for each in spec.get("versions") or [] if isinstance(each, Mapping)
+        str(each.get("name")) for each in elements(spec, "versions") if isinstance(each, Mapping)
     ]
     return [
         Kind(group, version, kind, plural, spec.get("scope") == "Namespaced")

@@ -10,7 +10,7 @@ import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from .._json import Obj
+from .._json import Obj, part
 from .._times import micro_timestamp
 from .api_client.api_errors import AlreadyExists, ApiError, NotFound
 from .api_client.client import Client
@@ -109,7 +109,7 @@ def _write(client: Client, event: Obj, moment: str) -> None:
         pass
     name, namespace = event["metadata"]["name"], event["metadata"]["namespace"]
     live = client.get(EVENT, name, namespace)
-    times = int(((live or {}).get("series") or {}).get("count") or 1)
+    times = int(part(live or {}, "series").get("count") or 1)
     try:
         client.patch(
             EVENT, name, namespace, {"series": {"count": times + 1, "lastObservedTime": moment}}

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 
-from .._json import Obj
+from .._json import Obj, part
 from .._times import micro_timestamp, seconds, timestamp
 from .api_client.api_errors import AlreadyExists, Conflict, LockHeld, NotFound, Unreachable
 from .api_client.client import Client
@@ -340,10 +340,10 @@ class RunLock:
 
 
 def _info(lease: Obj) -> LockInfo:
-    spec, metadata = lease.get("spec") or {}, lease["metadata"]
+    spec, metadata = part(lease, "spec"), lease["metadata"]
     return LockInfo(
         holder=spec.get("holderIdentity") or "",
-        info=(metadata.get("annotations") or {}).get(HOLDER_INFO_ANNOTATION) or "",
+        info=part(metadata, "annotations").get(HOLDER_INFO_ANNOTATION) or "",
         since=seconds(spec.get("acquireTime")),
         renewed=seconds(spec.get("renewTime")),
         duration_s=int(spec.get("leaseDurationSeconds") or 0),

@@ -15,7 +15,7 @@ from functools import partial
 from typing import TypeVar
 
 from .._errors import EnablementError
-from .._json import Obj
+from .._json import Obj, elements, part
 from .._verdicts.wait_causes import deletion_cause
 from .api_client.api_errors import ApiError, Forbidden, Invalid, NotFound, UnknownKind
 from .api_client.client import Client
@@ -309,7 +309,7 @@ class _Planner:
             raise _is_going(f"Cannot apply {key}", self._client.host, before)
 
     def _is_ours(self, before: Obj) -> bool:
-        labels = (before.get("metadata") or {}).get("labels") or {}
+        labels = part(before, "metadata", "labels")
         return bool(labels.get(PART_OF_LABEL) == self._rules.owner)
 
     def _check_owner(self, key: ObjectKey, before: Obj, *, replaced: bool = False) -> str:
@@ -353,9 +353,7 @@ def _without_owner(obj: Obj) -> Obj:
     """An object without what makes it ours: as somebody else would have made it."""
     metadata = obj["metadata"]
     labels = {
-        name: value
-        for name, value in (metadata.get("labels") or {}).items()
-        if name not in OWNERSHIP
+        name: value for name, value in part(metadata, "labels").items() if name not in OWNERSHIP
     }
     return {**obj, "metadata": {**metadata, "labels": labels}}
 
@@ -385,17 +383,17 @@ def _is_served(
 
 def _brings(obj: Obj, key: ObjectKey) -> bool:
     """Whether obj is the CRD of a key's kind, and has its version."""
-    spec = obj.get("spec") or {}
+    spec = part(obj, "spec")
     versions = [
-        f"{spec.get('group')}/{version.get('name')}" for version in spec.get("versions") or []
+        f"{spec.get('group')}/{version.get('name')}" for version in elements(spec, "versions")
     ]
     return _defines(obj, key) and key.api_version in versions
 
 
 def _defines(obj: Obj | None, key: ObjectKey) -> bool:
     """Whether obj is the CRD of a key's kind, in whatever versions."""
-    spec = (obj or {}).get("spec") or {}
+    spec = part(obj or {}, "spec")
     return (
         spec.get("group") == key.api_version.rpartition("/")[0]
-        and (spec.get("names") or {}).get("kind") == key.kind
+        and part(spec, "names").get("kind") == key.kind
     )

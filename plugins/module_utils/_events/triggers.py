@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .._cluster.api_objects.labels import APPLYSET_ID_LABEL, KERNEL, fact_label
+from .._json import elements, part
 from .._nodes.facts import NodeFacts
 from .._nodes.selectors import LabelSet, matches, parse_selector
 from .._nodes.taint_ownership import CONTROLLER_TAINTS, transition_of, without_own
@@ -52,10 +53,10 @@ class EnabledRecipe:
     @classmethod
     def from_record(cls, record: Mapping[str, Any]) -> EnabledRecipe | None:
         """Of a SpecialResource; None where it names no recipe, or its selector cannot be read."""
-        spec = record.get("spec") or {}
+        spec = part(record, "spec")
         recipe, instance = str(spec.get("recipe") or ""), record["metadata"]["name"]
         try:
-            selector = tuple(parse_selector(str(text)) for text in spec.get("selector") or ())
+            selector = tuple(parse_selector(str(text)) for text in elements(spec, "selector"))
         except ValueError:
             return None
         if not all(_NAME.fullmatch(name) for name in (recipe, instance)):
@@ -88,11 +89,11 @@ def record_triggers(recipe: EnabledRecipe, record: Mapping[str, Any]) -> frozens
     has made it and no run has seen it yet."""
     metadata = record["metadata"]
     generation = metadata.get("generation")
-    observed = (record.get("status") or {}).get("observedGeneration")
+    observed = part(record, "status").get("observedGeneration")
     if observed == generation:
         return frozenset()
     # A run that makes a record labels it, and says what it has seen when it ends.
-    if observed is None and APPLYSET_ID_LABEL in (metadata.get("labels") or {}):
+    if observed is None and APPLYSET_ID_LABEL in part(metadata, "labels"):
         return frozenset()
     return frozenset((recipe.trigger(event_types.RESOURCE_CHANGED, "", str(generation)),))
 
@@ -102,7 +103,7 @@ def product_triggers(
 ) -> frozenset[Trigger]:
     """Of an object that a product watches: its spec is not the one that the last run had, or it is
     to be deleted."""
-    metadata, status = found["metadata"], found.get("status") or {}
+    metadata, status = found["metadata"], part(found, "status")
     cause = metadata.get("deletionTimestamp") or str(metadata.get("generation"))
     if cause == str(status.get("observedGeneration")):
         return frozenset()

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .._errors import InvalidInput
-from .._json import part
+from .._json import elements, part
 from .selectors import LabelSet
 
 MAX_TERMS = 64
@@ -97,7 +97,7 @@ def parse_expression(given: Any) -> Expression:
         raise ValueError(
             f"operator {str(operator)[:40]!r} of {key} is none of {', '.join(OPERATORS)}"
         )
-    return Expression(key, str(operator), _values(key, str(operator), given.get("values") or []))
+    return Expression(key, str(operator), _values(key, str(operator), elements(given, "values")))
 
 
 def _values(key: str, operator: str, given: Any) -> tuple[str, ...]:
@@ -134,7 +134,7 @@ def parse_selector(given: Any) -> Term:
         raise ValueError(
             f"a selector has matchLabels and matchExpressions, and not {', '.join(unknown)}"
         )
-    labels, entries = part(given, "matchLabels"), given.get("matchExpressions") or []
+    labels, entries = part(given, "matchLabels"), elements(given, "matchExpressions")
     if (
         not isinstance(labels, Mapping)
         or not isinstance(entries, Sequence)

@@ -12,7 +12,7 @@ from decimal import Decimal, InvalidOperation
 from typing import Any
 
 from .._cluster.api_objects.labels import DOMAIN
-from .._json import Obj, part
+from .._json import Obj, elements, part
 from .._times import seconds
 from .distribution import distribution_of
 from .groups import make_id
@@ -150,7 +150,7 @@ class NodeReadiness:
     def from_status(cls, status: Mapping[str, Any]) -> NodeReadiness:
         """Of a Node's status; not ready where the kubelet has not said."""
         conditions: Mapping[str, Obj] = {
-            entry.get("type"): entry for entry in status.get("conditions") or []
+            entry.get("type"): entry for entry in elements(status, "conditions")
         }
         found = conditions.get("Ready", {})
         ready = found.get("status") == "True"
@@ -196,7 +196,7 @@ class NodeFacts:
             boot_id=str(info.get("bootID", "")),
             readiness=NodeReadiness.from_status(status),
             schedulable=not spec.get("unschedulable", False),
-            taints=tuple(spec.get("taints") or ()),
+            taints=tuple(elements(spec, "taints")),
             capacity=part(status, "capacity"),
             allocatable=part(status, "allocatable"),
             created=seconds(metadata.get("creationTimestamp")),
@@ -209,6 +209,6 @@ def own_conditions(status: Mapping[str, Any]) -> dict[str, tuple[str, str]]:
     """Status and reason by type, of the conditions in a node's status that are ours."""
     return {
         str(entry["type"]): (str(entry.get("status", "")), str(entry.get("reason", "")))
-        for entry in status.get("conditions") or ()
+        for entry in elements(status, "conditions")
         if str(entry.get("type", "")).startswith(f"{DOMAIN}/")
     }

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from .._json import part
+from .._json import elements, part
 from .expressions import Expression, Term, is_number
 
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
@@ -40,7 +40,7 @@ class NodeAffinity:
                 for key in ("matchExpressions", "matchFields")
                 for each in term.get(key) or ()
             )
-            for term in required.get("nodeSelectorTerms") or ()
+            for term in elements(required, "nodeSelectorTerms")
         )
         return cls(selector, tuple(term for term in terms if term))
 
@@ -82,7 +82,7 @@ class NodeAffinity:
 def _read(entry: Mapping[str, Any]) -> Expression:
     """One condition. What cannot be compared as a number holds nowhere."""
     key, operator = str(entry.get("key")), str(entry.get("operator"))
-    values = tuple(str(value) for value in entry.get("values") or ())
+    values = tuple(str(value) for value in elements(entry, "values"))
     if operator in ("Gt", "Lt") and not (len(values) == 1 and is_number(values[0])):
         return Expression(key, "In")
     return Expression(key, operator, values)

@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from .._json import part
+from .._json import elements
 
 LabelSet = Mapping[str, "str | None"]
 Taints = Sequence[Mapping[str, str]]
@@ -43,7 +43,7 @@ def _is_of_role(taints: Taints) -> bool:
 
 def taints_of(node: Mapping[str, Any]) -> Taints:
     """The taints of a Node object."""
-    return part(node, "spec").get("taints") or ()
+    return elements(node, "spec", "taints")
 
 
 def labels_alone(wanted: LabelSet) -> LabelSet:

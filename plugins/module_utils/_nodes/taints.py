@@ -16,7 +16,7 @@ from typing import Any
 
 from .._cluster.api_objects.labels import summary_label, taints_annotation
 from .._errors import InvalidInput
-from .._json import Obj, parse_json, part
+from .._json import Obj, elements, parse_json, part
 
 NO_EXECUTE = "NoExecute"
 EFFECTS = ("NoSchedule", "PreferNoSchedule", NO_EXECUTE)
@@ -147,7 +147,7 @@ def taints_of(node: Mapping[str, Any]) -> list[Taint]:
 
 
 def _entries(node: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
-    return part(node, "spec").get("taints") or ()
+    return elements(node, "spec", "taints")
 
 
 def ours_of(node: Mapping[str, Any], recipe: str) -> set[Taint]:

@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import Any
 
 from .._cluster.api_objects.labels import summary_label, upgrade_annotation
-from .._json import Obj, parse_json, part
+from .._json import Obj, elements, parse_json, part
 from .facts import NodeFacts
 from .taints import EXCHANGE, PENDING, QUARANTINE, Taint, is_of_engine, taints_of
 
@@ -142,7 +142,7 @@ def _taints(node: Mapping[str, Any], recipe: str, value: str) -> list[Obj] | Non
 
     A node takes one taint of a key and effect, so that with which it has started makes room.
     """
-    entries = part(node, "spec").get("taints") or []
+    entries = elements(node, "spec", "taints")
     present = taints_of(node)
     ours = [taint for taint in present if is_of_engine(taint, recipe)]
     wanted = [Taint(summary_label(recipe), value, "NoSchedule")] if value else []

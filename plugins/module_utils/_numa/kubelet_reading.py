@@ -182,5 +182,5 @@ def _hosted_settings(config: Obj, source: str) -> Obj:
         raise not_understood(source, "it is no YAML") from None
     if isinstance(found, Mapping) and found.get("kind") == "KubeletConfig":
         spec = found.get("spec")
-        found = spec.get("kubeletConfig") or {} if isinstance(spec, Mapping) else spec
+        found = part(spec, "kubeletConfig") if isinstance(spec, Mapping) else spec
     return declared_settings(found, source)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .._errors import InvalidInput
-from .._json import part
+from .._json import elements, part
 from .._nodes.facts import quantity
 from .._times import seconds
 
@@ -149,14 +149,14 @@ class NodeTopology:
             node=metadata["name"],
             attributes=_by_name(found.get("attributes")),
             annotations=part(metadata, "annotations"),
-            legacy_policies=tuple(found.get("topologyPolicies") or ()),
-            zones=tuple(_zone(metadata["name"], zone) for zone in found.get("zones") or ()),
+            legacy_policies=tuple(elements(found, "topologyPolicies")),
+            zones=tuple(_zone(metadata["name"], zone) for zone in elements(found, "zones")),
             times=_times(metadata),
         )
 
 
 def _times(metadata: Mapping[str, Any]) -> TopologyTimes:
-    writes = (seconds(entry.get("time")) for entry in metadata.get("managedFields") or ())
+    writes = (seconds(entry.get("time")) for entry in elements(metadata, "managedFields"))
     return TopologyTimes(
         created=seconds(metadata.get("creationTimestamp")),
         written=max((moment for moment in writes if moment), default=None),
@@ -176,7 +176,7 @@ def _zone(node: str, zone: Mapping[str, Any]) -> TopologyZone:
                 quantity(entry.get("allocatable")),
                 quantity(entry.get("available")),
             )
-            for entry in zone.get("resources") or ()
+            for entry in elements(zone, "resources")
         }
     except ValueError as error:
         raise InvalidInput(

@@ -13,7 +13,7 @@ from .._cluster.api_client.api_errors import ApiError, Forbidden, Unauthorized
 from .._cluster.api_client.client import Client
 from .._cluster.api_objects.controller_references import is_made_by, is_made_for
 from .._cluster.api_objects.object_shapes import misfit_of
-from .._json import Obj, parse_json, part
+from .._json import Obj, elements, parse_json, part
 from .._nodes.facts import NodeFacts
 from .._nodes.pools import NodePool
 from .._nodes.selectors import LabelSet, label_selector, matches
@@ -177,7 +177,7 @@ class NumaReader:
 
     def _exporter(self, daemon: Obj, pods: Sequence[Obj]) -> Exporter:
         status = WorkloadStatus.from_object(daemon)
-        gates = template_spec(daemon).get("readinessGates") or ()
+        gates = elements(template_spec(daemon), "readinessGates")
         return Exporter(
             status=status,
             program=program_of(daemon),
@@ -188,7 +188,7 @@ class NumaReader:
         )
 
     def _scheduler(self, deployment: Obj, pods: Sequence[Obj]) -> Scheduler:
-        containers = template_spec(deployment).get("containers") or ()
+        containers = elements(template_spec(deployment), "containers")
         images = {container["name"]: container.get("image", "") for container in containers}
         dumps = images.pop(DUMPS_CONTAINER, None)
         config = read_scheduler_config(self._texts(deployment))
@@ -229,7 +229,7 @@ class NumaReader:
     def _stored(self) -> Sequence[str]:
         kind = self._client.kind("apiextensions.k8s.io/v1", "CustomResourceDefinition")
         found = self._optional(DEFINITION, lambda: self._client.get(kind, DEFINITION_NAME), None)
-        return part(found or {}, "status").get("storedVersions") or ()
+        return elements(found or {}, "status", "storedVersions")
 
     def _pools(
         self, nodes: Sequence[NodeFacts]
@@ -295,7 +295,7 @@ def read_dumps(lines: Iterable[str]) -> dict[str, CacheDump]:
             found[str(dump.get("nodeName") or entry["node"])] = CacheDump(
                 str(dump.get("fingerprintExpected", "")),
                 str(dump.get("fingerprintComputed", "")),
-                frozenset(_pod(pod) for pod in dump.get("pods") or ()),
+                frozenset(_pod(pod) for pod in elements(dump, "pods")),
             )
         except (ValueError, TypeError, KeyError, AttributeError):
             continue

@@ -13,7 +13,7 @@ from itertools import zip_longest
 from typing import Any
 
 from .._errors import InvalidInput
-from .._json import Obj, part
+from .._json import Obj, elements, part
 from .._recipes.templates.documents import parse_one
 from .fingerprints import PodExclude
 from .kubelet_settings import duration_s
@@ -199,18 +199,18 @@ def template_spec(workload: Obj) -> Obj:
 
 def config_maps_of(workload: Obj) -> list[str]:
     """Names of the ConfigMaps that a workload's pods mount."""
-    volumes = template_spec(workload).get("volumes") or ()
+    volumes = elements(template_spec(workload), "volumes")
     return [volume["configMap"]["name"] for volume in volumes if volume.get("configMap")]
 
 
 def words_of(container: Mapping[str, Any]) -> list[str]:
     """Command and arguments of a container."""
-    return [*(container.get("command") or ()), *(container.get("args") or ())]
+    return [*elements(container, "command"), *elements(container, "args")]
 
 
 def program_of(workload: Obj) -> str:
     """Which exporter a workload's pods run, "" for one that is not known."""
-    for container in template_spec(workload).get("containers") or ():
+    for container in elements(template_spec(workload), "containers"):
         words = words_of(container) or [container.get("image", "").partition(":")[0]]
         for program in (RTE, NFD):
             if any(word.rpartition("/")[2] == program for word in words):
@@ -220,7 +220,7 @@ def program_of(workload: Obj) -> str:
 
 def refresh_s(workload: Obj) -> float:
     """How often an exporter writes, in seconds, by its flags."""
-    containers = template_spec(workload).get("containers") or ()
+    containers = elements(template_spec(workload), "containers")
     return _refresh_s([word for container in containers for word in words_of(container)])
 
 
@@ -249,7 +249,7 @@ def read_exporter_config(texts: Iterable[str]) -> ExporterConfig:
         if found.get("kind") == _KUBELET_CONFIG:
             return _exporter_config(found, [])
         if "kubelet" in found or "podExclude" in found:
-            return _exporter_config(part(found, "kubelet"), found.get("podExclude") or [])
+            return _exporter_config(part(found, "kubelet"), elements(found, "podExclude"))
     return ExporterConfig()
 
 
@@ -293,14 +293,14 @@ def _scheduler_config(found: Mapping[str, Any]) -> SchedulerConfig:
         str(election.get("resourceName") or "kube-scheduler"),
     )
     return SchedulerConfig(
-        tuple(_profile(profile) for profile in found.get("profiles") or ()),
+        tuple(_profile(profile) for profile in elements(found, "profiles")),
         lease if election.get("leaderElect", True) else None,
     )
 
 
 def _profile(profile: Mapping[str, Any]) -> Profile:
     plugins = part(profile, "plugins")
-    args = _plugin_args(profile.get("pluginConfig") or ())
+    args = _plugin_args(elements(profile, "pluginConfig"))
     on = {point for point in _POINTS if _is_at(point, plugins)}
     # With neither there is nothing to reserve.
     reserves = args.get("cacheResyncPeriodSeconds") or args.get("discardReservedNodes")

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from .._errors import InvalidInput
-from .._json import Obj, part
+from .._json import Obj, elements, part
 from .._nodes.expressions import any_holds, parse_selector
 from .._nodes.pools import pool_name
 from .._operators.field_mapping import (
@@ -186,7 +186,7 @@ def settings_of(resources: Sequence[Any], platform: PlatformPools, where: str) -
     if operator := by_kind.get(OPERATOR):
         found.options |= _OPERATOR_DEFAULTS
         spec, own = _read(operator, OPERATOR_FIELDS, replace(found, prefix=f"{OPERATOR}: "))
-        pools = _read_groups(own, spec.get("nodeGroups") or [], platform)
+        pools = _read_groups(own, elements(spec, "nodeGroups"), platform)
     if scheduler := by_kind.get(SCHEDULER):
         found.options |= _SCHEDULER_DEFAULTS
         spec, own = _read(scheduler, SCHEDULER_FIELDS, replace(found, prefix=f"{SCHEDULER}: "))
@@ -231,7 +231,7 @@ def _by_kind(resources: Sequence[Any], where: str) -> dict[str, Obj]:
         if not isinstance(resource, Mapping):
             raise _wrong(where, "one of its documents is no object")
         if str(resource.get("kind", "")).endswith("List"):
-            found |= _by_kind(resource.get("items") or [], where)
+            found |= _by_kind(elements(resource, "items"), where)
             continue
         kind = str(resource.get("kind"))
         if resource.get("apiVersion") not in _VERSIONS or kind not in (OPERATOR, SCHEDULER):
@@ -354,7 +354,7 @@ def _read_group(found: MappedOptions, group: Any, where: str) -> MappedOptions:
     spec = spec_of({"spec": group})
     own = replace(found, prefix=f"{found.prefix}{where}.", options=dict(_GROUP_DEFAULTS), takers={})
     map_fields(spec, GROUP_FIELDS, into=own)
-    for name, value in (spec.get("annotations") or {}).items():
+    for name, value in part(spec, "annotations").items():
         own.drop(f"annotations.{name}", _annotation_of_group(name), value)
     if spec.get("poolName") and spec.get("machineConfigPoolSelector"):
         own.ignore("machineConfigPoolSelector", "poolName says it")

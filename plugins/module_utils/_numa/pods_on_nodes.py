@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from .._json import Obj, part
+from .._json import Obj, elements, part
 from .._nodes.facts import quantity
 from .._proofs.snapshot import node_of
 from .._times import seconds
@@ -156,19 +156,19 @@ def _status(status: Mapping[str, Any]) -> PodStatus:
         phase=status.get("phase") or "Pending",
         reason=status.get("reason") or "",
         message=status.get("message") or "",
-        conditions=_conditions(status.get("conditions") or ()),
+        conditions=_conditions(elements(status, "conditions")),
         started=seconds(status.get("startTime")),
     )
 
 
 def _staying(spec: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
     """The containers that run as long as the pod does: also init containers that are sidecars."""
-    yield from spec.get("containers") or ()
+    yield from elements(spec, "containers")
     yield from _sidecars(spec)
 
 
 def _sidecars(spec: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    for container in spec.get("initContainers") or ():
+    for container in elements(spec, "initContainers"):
         if container.get("restartPolicy") == "Always":
             yield container
 

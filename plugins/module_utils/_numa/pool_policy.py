@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from .._errors import EnablementError, InvalidInput
-from .._json import part
+from .._json import elements, part
 from .kubelet_pools import pool_report
 
 POLICIES = ("topology_manager_policy", "topology_manager_scope")
@@ -60,7 +60,7 @@ def recorded_policies(
     record: the SpecialResource. defaults: of the recipe, which the record leaves out.
     """
     spec = part(record or {}, "spec")
-    pools = {each["name"]: part(each, "options") for each in spec.get("pools") or ()}
+    pools = {each["name"]: part(each, "options") for each in elements(spec, "pools")}
     if not spec or (pool and pools and pool not in pools):
         return {}
     known = {**defaults, **part(spec, "options"), **pools.get(pool, {})}

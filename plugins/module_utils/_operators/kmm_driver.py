@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from .._json import Obj, part
+from .._json import Obj, elements, part
 from .kmm_module import KernelCase, container_of, folder_of
 from .recipe_options import chosen, text_option, texts_option
 
@@ -151,10 +151,10 @@ def loading_options(module: Mapping[str, Any], name: str) -> Obj:
     files = f"{_FILES}/{name}"
     raw, given = part(probe, "rawArgs"), part(probe, "args")
     loaded = str(probe.get("moduleName") or "")
-    order = [str(each) for each in probe.get("modulesLoadingOrder") or ()]
-    parameters = probe.get("parameters") or ()
-    load = ["-vd", files, *(given.get("load") or ()), loaded, *parameters]
-    unload = ["-rvd", files, *(given.get("unload") or ()), *(order or [loaded])]
+    order = [str(each) for each in elements(probe, "modulesLoadingOrder")]
+    parameters = elements(probe, "parameters")
+    load = ["-vd", files, *elements(given, "load"), loaded, *parameters]
+    unload = ["-rvd", files, *elements(given, "unload"), *(order or [loaded])]
     if raw:
         # Written for the worker's pod, where the image's folder is below /tmp, or for its image.
         place = re.compile(rf"(-\w*d|--dirname=)?(?:/tmp)?{re.escape(folder)}/?")

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from .._json import part
+from .._json import elements, part
 from .field_mapping import FieldMapping, JoinedField, MappedOptions, UnmappedField, map_fields
 from .kmm_module import KernelCase, container_of, kernel_cases
 
@@ -110,8 +110,8 @@ _LABELS = "kmm.node.kubernetes.io/"
 
 def fields_of(module: Mapping[str, Any]) -> MappedOptions:
     """What becomes of each field that is given; each is in one of its lists."""
-    found = map_fields(module.get("spec") or {}, FIELDS)
-    mappings = container_of(module).get("kernelMappings") or ()
+    found = map_fields(part(module, "spec"), FIELDS)
+    mappings = elements(container_of(module), "kernelMappings")
     for index, mapping in enumerate(mappings):
         mapped = map_fields(mapping, MAPPING_FIELDS, f"{CONTAINER}kernelMappings[{index}].")
         found.taken |= mapped.taken
@@ -151,7 +151,7 @@ def lost_labels(module: Mapping[str, Any], name: str) -> dict[str, str]:
 def _overruled(module: Mapping[str, Any], cases: list[KernelCase]) -> Iterator[tuple[str, str]]:
     """Fields that do not count in this Module, for KMM neither."""
     container = container_of(module)
-    mappings = container.get("kernelMappings") or ()
+    mappings = elements(container, "kernelMappings")
     if part(container, "modprobe").get("rawArgs"):
         for name in _BESIDE_RAW:
             yield f"{CONTAINER}{name}", "KMM does not look at it beside rawArgs"

@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from .._json import Obj, part
+from .._json import Obj, elements, part
 from .kmm_text import filled_in, kernel_words, matches, name_words, wrong
 
 KIND, HUB_KIND = "Module", "ManagedClusterModule"
@@ -78,7 +78,7 @@ def kernel_cases(module: Fields) -> list[KernelCase]:
     if not has_loader(module):
         return []
     container = container_of(module)
-    mappings = container.get("kernelMappings") or ()
+    mappings = elements(container, "kernelMappings")
     if not mappings:
         where = "moduleLoader.container.kernelMappings"
         raise wrong(where, "it has no entry, and without one KMM loads the module for no kernel")
@@ -115,11 +115,11 @@ def _case(module: Fields, container: Fields, index: int, mapping: Fields) -> Ker
 def _build(common: Fields, own: Fields) -> Fields:
     """As KMM joins them: arguments by their names, Secrets of both."""
     arguments = {
-        str(each["name"]): each for given in (common, own) for each in given.get("buildArgs") or ()
+        str(each["name"]): each for given in (common, own) for each in elements(given, "buildArgs")
     }
     joined = {
         "buildArgs": list(arguments.values()),
-        "secrets": [*(common.get("secrets") or ()), *(own.get("secrets") or ())],
+        "secrets": [*elements(common, "secrets"), *elements(own, "secrets")],
     }
     found = {**common, **_given(own), **joined}
     return {name: value for name, value in found.items() if value}
@@ -127,7 +127,7 @@ def _build(common: Fields, own: Fields) -> Fields:
 
 def _sign(common: Fields, own: Fields) -> Fields:
     """As KMM joins them: the files of both."""
-    files = [*(common.get("filesToSign") or ()), *(own.get("filesToSign") or ())]
+    files = [*elements(common, "filesToSign"), *elements(own, "filesToSign")]
     return {**common, **_given(own), **({"filesToSign": files} if files else {})}
 
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from .._json import Obj, part
+from .._json import Obj, elements, part
 from .kmm_fields import CONTAINER_FIELDS
 from .kmm_text import verbatim
 
@@ -86,9 +86,9 @@ def daemonset_text(plugin: Mapping[str, Any], kind: KmmPod, name: str, account: 
     mounts = [{"name": each, "mountPath": path} for each, (path, _type) in kind.folders.items()]
     main = {
         **_container(container, kind.title),
-        **({"env": [*kind.env, *(container.get("env") or ())]} if kind.env else {}),
+        **({"env": [*kind.env, *elements(container, "env")]} if kind.env else {}),
         **kind.container,
-        "volumeMounts": [*mounts, *(container.get("volumeMounts") or ())],
+        "volumeMounts": [*mounts, *elements(container, "volumeMounts")],
     }
     spec: Obj = {
         "serviceAccountName": account,
@@ -100,7 +100,7 @@ def daemonset_text(plugin: Mapping[str, Any], kind: KmmPod, name: str, account: 
                 {"name": each, "hostPath": {"path": path, "type": type_}}
                 for each, (path, type_) in kind.folders.items()
             ),
-            *(plugin.get("volumes") or ()),
+            *elements(plugin, "volumes"),
         ],
     }
     if plugin.get("initContainer"):

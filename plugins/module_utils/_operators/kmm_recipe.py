@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from .._json import Obj, part
+from .._json import Obj, elements, part
 from .kmm_driver import driver_text, loading_options
 from .kmm_image import building_options, containerfile_text, images_state
 from .kmm_module import API_VERSIONS, KIND, KernelCase, has_loader, kernel_cases
@@ -78,7 +78,7 @@ def recipe_files(
         account, made = _account(name, kind.state, plugin, network=bool(kind.pod))
         files |= made
         files[f"{kind.state}/daemonset.yaml.j2"] = daemonset_text(plugin, kind, name, account)
-        if classes := device_classes_text(plugin.get("deviceClasses") or ()):
+        if classes := device_classes_text(elements(plugin, "deviceClasses")):
             files[f"{kind.state}/deviceclasses.yaml.j2"] = classes
     return {"recipe.yml": f"---\n{yaml.safe_dump(recipe, sort_keys=False, width=120)}", **files}
 

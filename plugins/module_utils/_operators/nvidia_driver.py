@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from .._json import Obj, part
+from .._json import Obj, elements, part
 from .._nodes.pools import pool_name
 from .driver_fields import (
     BESIDE_FIELDS,
@@ -121,7 +121,7 @@ class DriverResource:
         """Which nodes it is for, by labels and the one term of an affinity; None for those that no
         other one selects."""
         labels = part(self.spec, "nodeSelector")
-        expressions = [each for term in self._terms for each in term.get("matchExpressions") or ()]
+        expressions = [each for term in self._terms for each in elements(term, "matchExpressions")]
         if not labels and not expressions:
             return None
         return {
@@ -139,7 +139,7 @@ class DriverResource:
 
     @property
     def _terms(self) -> list[Obj]:
-        return list(part(self.spec, *_REQUIRED.split(".")).get("nodeSelectorTerms") or [])
+        return list(elements(part(self.spec, *_REQUIRED.split(".")), "nodeSelectorTerms"))
 
     def read_into(self, found: MappedOptions) -> None:
         """What it says, into options that there are already."""

@@ -12,7 +12,7 @@ from typing import Any, Literal, Optional
 from .._cluster.api_client.client import Client, connect
 from .._cluster.api_client.connection_request import ConnectionRequest
 from .._errors import InvalidInput
-from .._json import Obj
+from .._json import Obj, elements
 from .._nodes.facts import NodeFacts
 from .._nodes.pools import check_membership
 from .._runs.context import RunContext
@@ -75,7 +75,7 @@ def _without_lists(resources: Sequence[Any]) -> Iterator[Any]:
     """The objects of a file, those of lists in their place: kubectl writes an empty one for none."""
     for each in resources:
         if isinstance(each, Mapping) and str(each.get("kind")).endswith("List"):
-            yield from _without_lists(each.get("items") or [])
+            yield from _without_lists(elements(each, "items"))
         else:
             yield each
 

@@ -14,7 +14,7 @@ from .._cluster.api_client.client import Client
 from .._cluster.api_objects.controller_references import controller_of
 from .._cluster.api_objects.labels import TAKEN_OVER_LABEL
 from .._errors import EnablementError
-from .._json import Obj, part
+from .._json import Obj, elements, part
 from .gpu_operator import DRIVER, GROUP, KINDS
 from .operator_info import custom_resources
 
@@ -81,7 +81,7 @@ def survey_operator(client: Client, namespace: str | None) -> OperatorSurvey:
 
 def is_operators(obj: Mapping[str, Any]) -> bool:
     """Whether an object was made of a custom resource of the operator, with which it would go."""
-    return any(owner_group(each) == GROUP for each in obj["metadata"].get("ownerReferences") or ())
+    return any(owner_group(each) == GROUP for each in elements(obj["metadata"], "ownerReferences"))
 
 
 def is_made_of(obj: Mapping[str, Any], resources: Sequence[Obj]) -> bool:
@@ -196,7 +196,7 @@ def _label(obj: Mapping[str, Any], name: str) -> str:
 
 
 def _template_labels(workload: Mapping[str, Any]) -> Mapping[str, str]:
-    return part(workload, "spec", "template", "metadata").get("labels") or {}
+    return part(workload, "spec", "template", "metadata", "labels")
 
 
 def _component(daemonset: Mapping[str, Any]) -> str:

@@ -13,7 +13,7 @@ from typing import Any
 
 from .._cluster.api_objects.labels import STATE_LABEL, VALIDATION_LABEL
 from .._cluster.api_objects.objects import ObjectKey, key_of
-from .._json import Obj, part
+from .._json import Obj, elements, part
 from .._nodes.facts import NodeFacts
 from .feeds import Feed, Watched
 from .queries import Query, QueryResult
@@ -151,8 +151,8 @@ def node_of(pod: Obj) -> str | None:
     required = part(
         spec, "affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution"
     )
-    for term in required.get("nodeSelectorTerms") or []:
-        for match in term.get("matchFields") or []:
+    for term in elements(required, "nodeSelectorTerms"):
+        for match in elements(term, "matchFields"):
             if match.get("key") == "metadata.name" and match.get("values"):
                 return str(match["values"][0])
     return None

@@ -10,7 +10,7 @@ from typing import Any, Union
 
 from .._cluster.api_objects.controller_references import is_made_by, is_made_for
 from .._cluster.api_objects.object_shapes import misfit_of
-from .._json import Obj, part
+from .._json import Obj, elements, part
 from .._verdicts.reasons import UNDER_WAY, Reason
 from .._verdicts.verdict import Outcome, Verdict
 from .evaluation import Observation
@@ -114,12 +114,12 @@ def _selects(selector: Mapping[str, Any], labels: Mapping[str, str]) -> bool:
         return all(labels.get(name) == value for name, value in selector.items())
     wanted = part(selector, "matchLabels")
     return all(labels.get(name) == value for name, value in wanted.items()) and all(
-        _holds(expression, labels) for expression in selector.get("matchExpressions") or []
+        _holds(expression, labels) for expression in elements(selector, "matchExpressions")
     )
 
 
 def _holds(expression: Mapping[str, Any], labels: Mapping[str, str]) -> bool:
-    value, values = labels.get(str(expression["key"])), expression.get("values") or []
+    value, values = labels.get(str(expression["key"])), elements(expression, "values")
     return {
         "In": value is not None and value in values,
         "NotIn": value not in values,

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from .._json import Obj
+from .._json import Obj, elements, part
 
 LabelSet = Mapping[str, "str | None"]
 
@@ -34,7 +34,7 @@ def hardware_terms(
                 )
             )
             continue
-        in_group = list(group_term.get("matchExpressions") or ())
+        in_group = list(elements(group_term, "matchExpressions"))
         for wanted in label_sets:
             terms.append({"matchExpressions": [*_expressions(wanted), *in_group, *opened]})
     return terms
@@ -77,14 +77,14 @@ def node_terms(node: str) -> list[Obj]:
 
 def required_terms(pod_spec: Mapping[str, Any]) -> Sequence[Obj]:
     """The nodeSelectorTerms that a pod requires; none where it may run anywhere."""
-    node_affinity = (pod_spec.get("affinity") or {}).get("nodeAffinity") or {}
-    return (node_affinity.get(_REQUIRED) or {}).get("nodeSelectorTerms") or ()
+    node_affinity = part(pod_spec, "affinity", "nodeAffinity")
+    return elements(node_affinity.get(_REQUIRED) or {}, "nodeSelectorTerms")
 
 
 def require(pod_spec: Obj, terms: Sequence[Obj]) -> None:
     """Restrict the pod to the terms, in addition to what it requires itself."""
-    affinity = pod_spec.get("affinity") or {}
-    node_affinity = affinity.get("nodeAffinity") or {}
+    affinity = part(pod_spec, "affinity")
+    node_affinity = part(affinity, "nodeAffinity")
     own = required_terms(pod_spec)
     both = [_join(first, second) for first in own for second in terms] if own else list(terms)
     required = {_REQUIRED: {"nodeSelectorTerms": both}}

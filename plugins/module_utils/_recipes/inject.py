@@ -23,7 +23,7 @@ from .._cluster.api_objects.labels import (
     VALIDATION_LABEL,
 )
 from .._errors import InvalidInput
-from .._json import Obj
+from .._json import Obj, part
 from .._nodes.node_affinity import NodeAffinity
 from .._nodes.taints import Taint, operand_tolerations
 from . import affinity
@@ -122,7 +122,7 @@ def add_metadata(manifest: Obj, context: Context) -> Obj:
     else:
         complete, template = with_own_pods(manifest)
         if template is not complete:
-            template["metadata"] = {**(template.get("metadata") or {})}
+            template["metadata"] = {**part(template, "metadata")}
             _label(template["metadata"], context.owner.labels)
         _apply_options(template["spec"], context, daemonset=_is_daemonset(manifest))
     _label(complete["metadata"], context.owner.ownership)
@@ -196,7 +196,7 @@ def _is_daemonset(manifest: Obj) -> bool:
 
 
 def _label(metadata: Obj, labels: Mapping[str, str]) -> None:
-    metadata["labels"] = {**(metadata.get("labels") or {}), **labels}
+    metadata["labels"] = {**part(metadata, "labels"), **labels}
 
 
 def _set_namespace(manifest: Obj, context: Context) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 from .._cluster.api_objects.labels import KERNEL, fact_label
 from .._errors import InvalidInput
-from .._json import Obj
+from .._json import Obj, part
 from .._nodes.groups import NodeGroup
 from .._nodes.selectors import labels_alone
 from . import inject
@@ -69,8 +69,8 @@ class StateContext:
         """Scopes of kinds whose CRD the state itself brings: the cluster may not know them yet."""
         for manifest in manifests:
             if manifest["kind"] == "CustomResourceDefinition":
-                spec = manifest.get("spec") or {}
-                kind = (str(spec.get("group")), str((spec.get("names") or {}).get("kind")))
+                spec = part(manifest, "spec")
+                kind = (str(spec.get("group")), str(part(spec, "names").get("kind")))
                 self._scopes[kind] = spec.get("scope") == "Namespaced"
 
     def is_of_cluster(self, manifest: Obj) -> bool:

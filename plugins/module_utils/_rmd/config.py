@@ -12,7 +12,7 @@ from typing import Any, Optional
 from .._cluster.api_client.client import Client, connect
 from .._cluster.api_client.connection_request import ConnectionRequest
 from .._cluster.api_objects.diff import make_diff
-from .._json import Obj, part
+from .._json import Obj, elements, part
 from .._runs.context import RunContext
 from .._runs.task import Task
 from .objects.object_store import config_status
@@ -65,7 +65,7 @@ def _tell(
         return {}
     if not context.check_mode:
         client.patch(CONFIG, CONFIG_NAME, HOME_NAMESPACE, {"status": status}, subresource="status")
-    nodes = make_diff(f"the nodes of RmdConfig {CONFIG_NAME}", before.get("nodes") or (), names)
+    nodes = make_diff(f"the nodes of RmdConfig {CONFIG_NAME}", elements(before, "nodes"), names)
     return {"changed": True, **context.show([nodes])}
 
 

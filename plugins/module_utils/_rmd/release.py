@@ -17,7 +17,7 @@ from .._cluster.api_client.client import Client, connect
 from .._cluster.api_client.connection_request import ConnectionRequest
 from .._cluster.api_objects.diff import make_diff
 from .._errors import EnablementError
-from .._json import Obj, part
+from .._json import Obj, elements, part
 from .._runs.context import RunContext
 from .._runs.guard import Guard, given_back
 from .._runs.task import Task
@@ -126,7 +126,7 @@ def _delete(client: Client, states: Sequence[Obj]) -> None:
 
 
 def _has_finalizer(workload: Obj) -> bool:
-    return FINALIZER in (workload["metadata"].get("finalizers") or [])
+    return FINALIZER in elements(workload["metadata"], "finalizers")
 
 
 def _released(result: Obj) -> Iterator[str]:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, field, fields, replace
 from typing import Any, ClassVar, Optional, TypeVar
 
-from .._json import Obj
+from .._json import Obj, elements
 from .._nodes.cpuset import to_ranges
 
 T = TypeVar("T")
@@ -219,7 +219,7 @@ class RunningWorkload:
     def has_range(self) -> bool:
         """Whether a core id is a range or a list: RMD v0.3 frees core 0 instead of these when it is
         deleted."""
-        return any(not str(item).isdigit() for item in self.body.get("core_ids") or [])
+        return any(not str(item).isdigit() for item in elements(self.body, "core_ids"))
 
 
 def in_one_line(workload: Workload) -> str:

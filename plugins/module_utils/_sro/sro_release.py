@@ -90,7 +90,7 @@ def _running_operators(client: Client) -> list[Obj]:
         each
         for operator in OPERATORS
         for each in client.list(_deployments(client), fields=f"metadata.name={operator}").items
-        if (each.get("spec") or {}).get("replicas") != 0
+        if part(each, "spec").get("replicas") != 0
     ]
 
 
@@ -173,7 +173,7 @@ def _patches(objects: list[Obj], patch: Callable[[Obj], Obj | None]) -> list[tup
 def _owned(client: Client, record: Mapping[str, Any] | None) -> list[Obj]:
     """The objects that are the recipe's by now, and its namespaces, which the operator owned even
     where we do not."""
-    applyset = ((record or {}).get("metadata") or {}).get("labels", {}).get(APPLYSET_ID_LABEL)
+    applyset = part(record or {}, "metadata").get("labels", {}).get(APPLYSET_ID_LABEL)
     kinds = {kind for found in record_spec.state_kinds(record).values() for kind in found}
     found = []
     for name in sorted(kinds - {"v1/Namespace"}):

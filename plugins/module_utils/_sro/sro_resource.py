@@ -19,7 +19,7 @@ from .._charts.sro_types import (
     RESOURCE,
     known_part,
 )
-from .._json import Obj, part
+from .._json import Obj, elements, part
 from .._recipes.loading.schema import DNS_LABEL
 from .._schema.problems import Problems
 from .._schema.shapes import Record, Text
@@ -81,7 +81,7 @@ def request_of(documents: list[Any], where: str, source: SroSource) -> SroReques
     Raises InvalidInput that lists everything that cannot be honoured."""
     problems = Problems(where)
     resource, type_ = _only_resource(documents, problems)
-    spec, dropped = known_part(type_.spec, resource.get("spec") or {}, "spec")
+    spec, dropped = known_part(type_.spec, part(resource, "spec"), "spec")
     metadata = part(resource, "metadata")
     _NAME.check(metadata.get("name"), "metadata.name", problems)
     if metadata.get("namespace"):
@@ -128,7 +128,7 @@ def _chart(resource: Obj, source: SroSource, problems: Problems) -> SroRequest:
     spec = resource["spec"]
     chart = spec["chart"]
     depends = []
-    for index, entry in enumerate(spec.get("dependencies") or []):
+    for index, entry in enumerate(elements(spec, "dependencies")):
         if not part(entry, "chart").get("name"):
             problems.add(f"spec.dependencies[{index}].chart", "a chart with its name", "nothing")
             continue
@@ -148,7 +148,7 @@ def _chart(resource: Obj, source: SroSource, problems: Problems) -> SroRequest:
         recipe_dir=source.of_chart(chart),
         options={
             "set": _values(spec),
-            "node_selector": dict(spec.get("nodeSelector") or {}),
+            "node_selector": dict(part(spec, "nodeSelector")),
             "custom_resource": _for_charts(resource),
         },
         depends=tuple(depends),
@@ -218,7 +218,7 @@ def _numbered(resource: Obj, source: SroSource, problems: Problems) -> SroReques
     """Its recipe is called as the resource, and reads the spec itself."""
     spec, metadata = resource["spec"], resource["metadata"]
     namespace = spec.get("namespace") or metadata.get("namespace") or metadata["name"]
-    depends = spec.get("dependsOn") or []
+    depends = elements(spec, "dependsOn")
     named = depends.get("name") if isinstance(depends, dict) else [each["name"] for each in depends]
     for index, other in enumerate(named or []):
         _NAME.check(other, f"spec.dependsOn[{index}]", problems)

@@ -21,7 +21,7 @@ from .._cluster.api_objects.drifted_fields import Drift
 from .._cluster.api_objects.labels import FIELD_MANAGER, PART_OF_LABEL
 from .._cluster.api_objects.managers import gitops_tool, gitops_tool_of
 from .._cluster.api_objects.objects import ObjectKey, key_of
-from .._json import Obj, part
+from .._json import Obj, elements, part
 from .._recipes.templates.pod_references import USERS_KINDS, named_by_pods, stops_pods
 from .._recipes.templates.render_facts import RenderedObject
 from .._verdicts.verdict import Outcome, Verdict
@@ -75,7 +75,7 @@ def find_drift(desired: Desired) -> list[Obj]:
 
 def _missing_of_users(desired: Desired, wanted: Mapping[ObjectKey, _Place]) -> list[Obj]:
     """What users' pods name and is gone, whatever else is new; not of states that were not ready."""
-    rows = part(desired.record or {}, "status").get("states") or []
+    rows = elements(desired.record or {}, "status", "states")
     unready = {row.get("name") for row in rows if row.get("phase") != "ready"}
     places = {
         key: place
@@ -244,7 +244,7 @@ def _make_row(key: ObjectKey, state: str, what: str, drift: Drift, todo: str) ->
 def _was_ours(live: Obj, owner: str) -> bool:
     """Whether a run of this special resource has written an object: what was there before, and stays
     somebody else's, is not deployed by us."""
-    labels, entries = part(live, "metadata", "labels"), live["metadata"].get("managedFields") or []
+    labels, entries = part(live, "metadata", "labels"), elements(live["metadata"], "managedFields")
     applied = any(entry.get("manager") == FIELD_MANAGER for entry in entries)
     return labels.get(PART_OF_LABEL, owner if applied else None) == owner
 
@@ -253,7 +253,7 @@ def _was_there(desired: Desired, state: str, item: RenderedObject) -> bool:
     """Whether the last run has made an object, by what it has found of the states: its group of nodes
     was there, and what had to be proven before was."""
     status = part(desired.record or {}, "status")
-    rows = {str(row.get("name")): row for row in status.get("states") or []}
+    rows = {str(row.get("name")): row for row in elements(status, "states")}
     # Some Jobs go by themselves.
     if not rows or "ttlSecondsAfterFinished" in part(item.manifest, "spec"):
         return False
@@ -268,4 +268,4 @@ def _was_there(desired: Desired, state: str, item: RenderedObject) -> bool:
 
 def _groups_in(row: Mapping[str, Any]) -> set[str]:
     """The ids of the groups of nodes that a record's row of a state names."""
-    return {str(group.get("id")) for group in row.get("groups") or []}
+    return {str(group.get("id")) for group in elements(row, "groups")}

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Optional
 
 from .._errors import InvalidInput
-from .._json import Obj, part
+from .._json import Obj, elements, part
 from .._runs.context import RunContext
 from .._runs.report_file import write_whole
 from .._runs.task import Task
@@ -149,7 +149,7 @@ def _reports(recipe: str, result: Mapping[str, Any]) -> Iterator[tuple[str, Mapp
     """The reports of validation in a task's result: its own, or one for each item of its loop."""
     if "phase" in part(result, "report"):
         yield recipe, result["report"]
-    for entry in result.get("results") or ():
+    for entry in elements(result, "results"):
         if "phase" in entry:
             yield str(entry["item"]["name"]), entry
 

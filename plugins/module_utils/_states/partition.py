@@ -22,7 +22,7 @@ from .._cluster.executing import execute
 from .._cluster.ownership_refusal import OwnershipOptions
 from .._cluster.planning import PlanRules, plan
 from .._errors import EnablementError, InvalidInput
-from .._json import Obj
+from .._json import Obj, elements
 from .._nodes.taints import (
     NO_EXECUTE,
     Taint,
@@ -172,7 +172,7 @@ class _Partition:
         record = self.prepared.record
         asked = [taint.to_object() for taint in taints]
         return PlannedPartition(
-            record is not None and (record["spec"].get("taints") or []) != asked,
+            record is not None and elements(record["spec"], "taints") != asked,
             classes,
             now,
             untolerated,
@@ -236,7 +236,7 @@ class _Partition:
         return [
             taint
             for taint in coming
-            if not all(is_tolerated(taint, spec.get("tolerations") or []) for spec in specs)
+            if not all(is_tolerated(taint, elements(spec, "tolerations")) for spec in specs)
         ]
 
     def _refuse_missing_rights(self, planned: PlannedPartition) -> None:
@@ -257,7 +257,7 @@ class _Partition:
             ended = sorted(
                 pod["metadata"]["name"]
                 for pod in pods
-                if not is_tolerated(taint, pod["spec"].get("tolerations") or [])
+                if not is_tolerated(taint, elements(pod["spec"], "tolerations"))
             )
             if ended:
                 raise EnablementError(
@@ -340,7 +340,7 @@ class _Partition:
             made = self.client.create(pod, dry_run=True)
         except ApiError:
             return None
-        return any(entry.get("key") == resource for entry in made["spec"].get("tolerations") or [])
+        return any(entry.get("key") == resource for entry in elements(made["spec"], "tolerations"))
 
 
 TASK = Task(NodePartitionRequest, run)

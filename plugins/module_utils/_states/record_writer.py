@@ -11,7 +11,7 @@ from typing import Any
 
 from .._cluster.api_client.client import Client
 from .._cluster.api_objects.change_report import name_some
-from .._json import Obj, part
+from .._json import Obj, elements, part
 from .._recipes.loading.lookups import is_looked_up
 from .._runs.context import RunContext
 from .._runs.guard import Guard
@@ -51,7 +51,7 @@ def write_report(
         record_store.confirm(client, name, status[_LAST_CHECK])
     elif news:
         guard.before_write()
-        _write_status(client, name, status, before, context, report.get("drift") or ())
+        _write_status(client, name, status, before, context, elements(report, "drift"))
     result: Obj = {"changed": is_new_spec or bool(news - {_LAST_CHECK}), "status": status}
     if result["changed"]:
         verb = "would update" if context.check_mode else "updated"

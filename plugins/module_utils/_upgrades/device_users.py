@@ -15,6 +15,7 @@ from typing import Any, Optional
 from .._cluster.api_objects.controller_references import controller_of
 from .._cluster.api_objects.labels import RECIPE_LABEL, summary_label
 from .._cluster.api_objects.objects import ObjectKey
+from .._json import elements, part
 from .._nodes.taints import EXCHANGE, Taint, is_tolerated
 from .._states.on_nodes.claiming_pods import CLAIM_STATUS
 from .._states.on_nodes.holders import asked_for
@@ -70,8 +71,7 @@ class DeviceUse:
         if runtime and runtime in self.runtime_classes:
             return f"runs with runtime class {runtime}"
         paths = [
-            str((volume.get("hostPath") or {}).get("path", ""))
-            for volume in spec.get("volumes") or ()
+            str(part(volume, "hostPath").get("path", "")) for volume in elements(spec, "volumes")
         ]
         mounted = next((path for path in paths if self._is_device(path)), "")
         return f"mounts {mounted} of the node" if mounted else ""
@@ -141,12 +141,12 @@ def device_users(
 
 
 def _user(pod: Mapping[str, Any], policy: DrainPolicy, *, claims: bool) -> DeviceUser | None:
-    metadata, spec = pod["metadata"], pod.get("spec") or {}
-    labels = metadata.get("labels") or {}
+    metadata, spec = pod["metadata"], part(pod, "spec")
+    labels = part(metadata, "labels")
     if _has_ended(pod) or policy.is_own(metadata["namespace"], labels):
         return None
     owner = _owner(pod)
-    mirrored = _MIRROR in (metadata.get("annotations") or {})
+    mirrored = _MIRROR in part(metadata, "annotations")
     stays = mirrored or _is_of_daemonset(owner)
     why = policy.use.reason(spec, claims=claims)
     if not why and (stays or not policy.rules.whole_node):
@@ -163,7 +163,7 @@ def _user(pod: Mapping[str, Any], policy: DrainPolicy, *, claims: bool) -> Devic
 
 
 def _has_ended(pod: Mapping[str, Any]) -> bool:
-    return (pod.get("status") or {}).get("phase") in _ENDED
+    return part(pod, "status").get("phase") in _ENDED
 
 
 def _owner(pod: Mapping[str, Any]) -> str:
@@ -183,12 +183,12 @@ def _obstacle(spec: Mapping[str, Any], owner: str, policy: DrainPolicy, *, mirro
     if _is_of_daemonset(owner):
         if not rules.daemonsets:
             return f"it belongs to {owner}, and drain.daemonsets is off"
-        if is_tolerated(policy.taint, spec.get("tolerations") or ()):
+        if is_tolerated(policy.taint, elements(spec, "tolerations")):
             return f"{owner} tolerates every taint and would come back: let it tolerate less, or keep it off the node"
         return ""
     if not owner and not rules.force:
         return "nobody makes it again: end it, or set drain.force"
-    if not rules.delete_emptydir_data and any(map(_keeps_data, spec.get("volumes") or ())):
+    if not rules.delete_emptydir_data and any(map(_keeps_data, elements(spec, "volumes"))):
         return "it has data in an emptyDir: set drain.delete_emptydir_data"
     return ""
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from .._cluster.api_client.client import Client
 from .._cluster.api_objects.controller_references import controller_of, is_made_by
 from .._cluster.api_objects.objects import ObjectKey, has_driver_of, updates_on_delete
-from .._json import Obj
+from .._json import Obj, elements, part
 from .._proofs.snapshot import ClusterSnapshot
 from .._states.validation.phases import StatePlan
 from .._states.validation.revisions import (
@@ -63,7 +63,7 @@ class DriverPods:
             for daemonset in daemonsets
         }
         seen = all(
-            int((daemonset.get("status") or {}).get("observedGeneration", 0))
+            int(part(daemonset, "status").get("observedGeneration", 0))
             >= generations[daemonset["metadata"]["uid"]]
             for daemonset in daemonsets
         )
@@ -131,7 +131,7 @@ class DriverPods:
         return [pod for pod in self.pods(node) if pod.why]
 
     def _why(self, daemonset: str, pod: Obj) -> str:
-        runs = str((pod["metadata"].get("labels") or {}).get(REVISION_LABEL, ""))
+        runs = str(part(pod["metadata"], "labels").get(REVISION_LABEL, ""))
         newest = self._newest.get(daemonset, "")
         if not newest or runs == newest:
             return ""
@@ -154,8 +154,7 @@ def _in_words(old: str, new: str) -> str:
 
 def _images(revision: Obj) -> list[str]:
     """The images of the pods of a version, by container."""
-    template = ((revision.get("data") or {}).get("spec") or {}).get("template") or {}
+    template = part(revision, "data", "spec", "template")
     return [
-        str(container.get("image", ""))
-        for container in (template.get("spec") or {}).get("containers") or ()
+        str(container.get("image", "")) for container in elements(template, "spec", "containers")
     ]

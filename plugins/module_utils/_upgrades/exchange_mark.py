@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from .._cluster.api_client.client import Client
-from .._json import Obj
+from .._json import Obj, part
 from .._nodes.upgrade_marks import DONE, REMEDY, UPGRADING, NodeUpgrade, read_upgrade
 from .._states.on_nodes.node_upgrades import write_upgrade
 from .._times import timestamp
@@ -76,7 +76,7 @@ class ExchangeMark:
 
     def _standing_as(self, phase: str, reason: str, took: int, live: Obj) -> NodeUpgrade:
         """What the node's annotation is to say, by what it says now."""
-        before = read_upgrade(live["metadata"].get("annotations") or {}, self._recipe)
+        before = read_upgrade(part(live["metadata"], "annotations"), self._recipe)
         under_way = phase == self.phase
         same = before if before and under_way and before.phase == phase else None
         if same and not self._is_taken_up:
@@ -119,4 +119,4 @@ class ExchangeMark:
 def _is_cordoned_by_us(live: Obj, before: NodeUpgrade | None) -> bool:
     """Whether a node is ours to uncordon: we have cordoned it, or are about to. before: what it says
     of the exchange that goes on."""
-    return bool(before and before.cordoned) or not (live.get("spec") or {}).get("unschedulable")
+    return bool(before and before.cordoned) or not part(live, "spec").get("unschedulable")

@@ -13,7 +13,7 @@ from contextlib import suppress
 from .._cluster.api_client.api_errors import ApiError, Conflict, Unreachable
 from .._cluster.api_client.client import Client
 from .._cluster.api_objects.labels import VALIDATION_LABEL
-from .._json import Obj
+from .._json import Obj, part
 from .._nodes.device_allocation import NOBODY
 from .._nodes.upgrade_marks import (
     DONE,
@@ -255,7 +255,7 @@ class NodeExchange:
             except ApiError as error:
                 self.fail(f"the remedy's pod cannot be made: {error.why or error.what}")
                 return
-        phase = ((pod or {}).get("status") or {}).get("phase")
+        phase = part(pod or {}, "status").get("phase")
         if phase == "Succeeded":
             self._prove()
         elif pod and phase == "Failed":
@@ -438,4 +438,4 @@ class NodeExchange:
 
 def _is_validator(pod: Obj) -> bool:
     """Whether a run has started a pod to prove something."""
-    return VALIDATION_LABEL in (pod["metadata"].get("labels") or {})
+    return VALIDATION_LABEL in part(pod["metadata"], "labels")

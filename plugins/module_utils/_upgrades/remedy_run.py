@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from .._cluster.api_client.client import Client, connect
-from .._json import Obj
+from .._json import Obj, part
 from .._nodes.upgrade_marks import QUARANTINED, NodeUpgrade, read_upgrade
 from .._runs.context import RunContext
 from .._runs.guard import Guard, given_back
@@ -71,7 +71,7 @@ def _release(
     recipe, now = desired.recipe.name, timestamp(context.clock())
 
     def make(live: Obj) -> NodeUpgrade | None:
-        before = read_upgrade(live["metadata"].get("annotations") or {}, recipe)
+        before = read_upgrade(part(live["metadata"], "annotations"), recipe)
         if before is None or before.phase != QUARANTINED:
             return before
         return NodeUpgrade(QUARANTINED, before.target, now, reason="released, and to be proven")

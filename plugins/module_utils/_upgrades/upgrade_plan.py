@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from .._json import Obj
+from .._json import Obj, part
 from .._states.validation.table import aligned, duration
 from .device_users import DeviceUser
 
@@ -30,12 +30,12 @@ class Budget:
     @classmethod
     def from_object(cls, budget: Obj) -> Budget:
         """Of a PodDisruptionBudget."""
-        selector = (budget.get("spec") or {}).get("selector") or {}
+        selector = part(budget, "spec", "selector")
         return cls(
             budget["metadata"]["namespace"],
             budget["metadata"]["name"],
-            None if selector.get("matchExpressions") else dict(selector.get("matchLabels") or {}),
-            int((budget.get("status") or {}).get("disruptionsAllowed", 0)),
+            None if selector.get("matchExpressions") else dict(part(selector, "matchLabels")),
+            int(part(budget, "status").get("disruptionsAllowed", 0)),
         )
 
     def refuses(self, user: DeviceUser) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from .._cluster.api_client.client import Client, connect
-from .._json import Obj
+from .._json import Obj, part
 from .._runs.context import RunContext
 from .._runs.guard import given_back
 from .._runs.task import Task
@@ -75,8 +75,8 @@ def _roll_back(
     given = request.given
     recipe = given.instance or given.recipe
     record = record_store.read(client, recipe) or {}
-    proven = (record.get("status") or {}).get("proven")
-    versions = (record.get("status") or {}).get("versions") or {}
+    proven = part(record, "status").get("proven")
+    versions = part(record, "status", "versions")
     if not proven:
         return {"rolled_back": False, "rollback": "the record knows no version that was proven"}
     if proven.get("recipe") != versions.get("recipe"):

@@ -15,7 +15,7 @@ from .._cluster.api_client.client import Client
 from .._cluster.api_client.rights import CLUSTER, Right
 from .._cluster.api_objects.controller_references import controller_of
 from .._cluster.api_objects.labels import gate_label
-from .._json import Obj
+from .._json import Obj, part
 from .._nodes.device_allocation import AllocationChange
 from .._nodes.taint_ownership import (
     CONTROLLER_TAINTS,
@@ -149,7 +149,7 @@ class UpgradeSurvey:
             if _is_of_daemonset(pod)
         ]
         pods += [pod for pod in self.snapshot.validators.values() if node_of(pod) == node]
-        return [pod for pod in pods if (pod.get("status") or {}).get("phase") not in _ENDED]
+        return [pod for pod in pods if part(pod, "status").get("phase") not in _ENDED]
 
     def transition_of(self, node: str) -> NodeTransition | None:
         """Whether a controller brings a node up, or takes it away."""

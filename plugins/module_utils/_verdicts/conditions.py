@@ -5,12 +5,12 @@
 
 from __future__ import annotations
 
-from .._json import Obj, part
+from .._json import Obj, elements
 
 
 def condition(obj: Obj, kind: str) -> Obj | None:
     """One condition of an object's status."""
-    for entry in part(obj, "status").get("conditions") or []:
+    for entry in elements(obj, "status", "conditions"):
         if entry.get("type") == kind:
             return dict(entry)
     return None

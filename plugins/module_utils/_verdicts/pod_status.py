@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Optional
 
-from .._json import Obj, part
+from .._json import Obj, elements, part
 from .._times import seconds
 from .conditions import condition
 from .reasons import UNDER_WAY, Reason
@@ -160,7 +160,7 @@ def newest(pods: Iterable[Obj]) -> Obj | None:
 def statuses(pod: Obj) -> list[Obj]:
     """What is said of a pod's containers, the init containers first."""
     status = part(pod, "status")
-    return [*(status.get("initContainerStatuses") or []), *(status.get("containerStatuses") or [])]
+    return [*elements(status, "initContainerStatuses"), *elements(status, "containerStatuses")]
 
 
 def crashed_container(pod: Obj) -> Obj | None:
@@ -198,7 +198,7 @@ def unready_container(pod: Obj) -> Obj | None:
     lost = seconds(ready.get("lastTransitionTime"))
     if ready.get("status") != "False" or lost is None:
         return None
-    for status in part(pod, "status").get("containerStatuses") or []:
+    for status in elements(pod, "status", "containerStatuses"):
         began = seconds(part(status, "state", "running").get("startedAt"))
         if not status.get("ready") and began is not None and began < lost:
             return dict(status)
@@ -207,7 +207,7 @@ def unready_container(pod: Obj) -> Obj | None:
 
 def starting_container(pod: Obj) -> Obj | None:
     """What is said of the first container that runs and is not ready, if there is one."""
-    for container in part(pod, "status").get("containerStatuses") or []:
+    for container in elements(pod, "status", "containerStatuses"):
         if not container.get("ready") and part(container, "state").get("running"):
             return dict(container)
     return None
@@ -369,9 +369,9 @@ def _pulling(pod: Obj) -> Verdict | None:
 def _next_container(pod: Obj) -> Obj | None:
     """The container that the kubelet is about to start: it starts one after the other, and waits for
     each init container's end, but for those that run beside the others."""
-    specs = part(pod, "spec").get("initContainers") or []
+    specs = elements(pod, "spec", "initContainers")
     beside = {spec["name"] for spec in specs if spec.get("restartPolicy") == "Always"}
-    first = part(pod, "status").get("initContainerStatuses") or []
+    first = elements(pod, "status", "initContainerStatuses")
     for container in statuses(pod):
         if _waiting(container).get("reason") in _NOT_STARTED:
             return container

@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Optional
 
-from .._json import Obj, part
+from .._json import Obj, elements, part
 from .conditions import condition
 
 _DISCOVERY = "NamespaceDeletionDiscoveryFailure"
@@ -110,7 +110,7 @@ def _of_definition(obj: Obj) -> Optional[WaitCause]:
 
 
 def _of_finalizers(obj: Obj) -> Optional[WaitCause]:
-    names = obj["metadata"].get("finalizers") or []
+    names = elements(obj["metadata"], "finalizers")
     others = [name for name in names if name not in _OF_KUBERNETES]
     if others:
         many = len(others) > 1
@@ -159,6 +159,6 @@ def _under_way(obj: Obj) -> WaitCause:
 
 def _owner(obj: Obj) -> str:
     """Whom an object belongs to, whose controller may be the one that is waited for."""
-    owners = obj["metadata"].get("ownerReferences") or []
+    owners = elements(obj["metadata"], "ownerReferences")
     found = next((each for each in owners if each.get("controller")), None)
     return f", which belongs to {found.get('kind')} {found.get('name')}" if found else ""

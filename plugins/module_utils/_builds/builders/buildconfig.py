@@ -145,7 +145,7 @@ class BuildConfigBuilder(ClusterBuilder):
     def doing(self, entry: RunningBuild) -> str:
         """The Build's phase, and its last line once it runs."""
         name = self._own[entry.order.name]
-        phase = (self._builds.get(name, {}).get("status") or {}).get("phase", "New")
+        phase = part(self._builds.get(name, {}), "status").get("phase", "New")
         log = self._log(name, {}, 1) if phase == "Running" else []
         return log[-1] if log else f"Build {name} is {phase}"
 

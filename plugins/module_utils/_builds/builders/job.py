@@ -272,9 +272,7 @@ class JobBuilder(ClusterBuilder):
 
 def _is_building(pod: Obj) -> bool:
     """Whether the container that builds runs."""
-    states = (
-        status.get("state") or {} for status in statuses(pod) if status.get("name") == CONTAINER
-    )
+    states = (part(status, "state") for status in statuses(pod) if status.get("name") == CONTAINER)
     return any("running" in state for state in states)
 
 
@@ -293,7 +291,7 @@ def kept_log(pod: Obj) -> str:
 def _ends(pod: Obj) -> Iterator[Obj]:
     """How its containers ended; {} for one that has not."""
     for status in statuses(pod):
-        yield part(status, "state").get("terminated") or {}
+        yield part(status, "state", "terminated")
 
 
 BUILDER = Registration(

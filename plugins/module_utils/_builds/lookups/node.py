@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from ..._cluster.api_client.client import Client
 from ..._cluster.api_client.watch import WatchHub
 from ..._errors import EnablementError
-from ..._json import Obj, part
+from ..._json import Obj, elements, part
 from ..._registry.image_names import parse
 from ..._verdicts.pod_status import IMAGE_REASONS, judge
 from ..._verdicts.verdict import Outcome
@@ -150,7 +150,7 @@ class NodeLookup:
 def _pull_result(pod: Obj, reference: str) -> str | None:
     """The digest that a pod's node has pulled, "" where it says that there is no such image, None
     while it has not said. Raises EnablementError where it says why it cannot pull."""
-    for status in part(pod, "status").get("containerStatuses") or []:
+    for status in elements(pod, "status", "containerStatuses"):
         digest = str(status.get("imageID", "")).rpartition("@")[2]
         if digest.startswith("sha256:"):
             return digest

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
-from ..._json import JsonError, Obj, parse_json
+from ..._json import JsonError, Obj, elements, parse_json, part
 from ..api_objects.kinds import Kind
 from ..api_objects.object_shapes import (
     METADATA,
@@ -148,7 +148,7 @@ def read_page(
         _object(kind, item, metadata_only=metadata_only, each_alone=each_alone)
         for item in found["items"] or []
     ]
-    metadata = found.get("metadata") or {}
+    metadata = part(found, "metadata")
     return items, metadata.get("continue") or "", metadata.get("resourceVersion") or ""
 
 
@@ -184,9 +184,9 @@ def read_namespaced(answer: ApiResponse, verbs: Set[str]) -> tuple[list[Kind], l
         raise DecodingError("the kinds of all groups are due")
     kinds: dict[tuple[str, str], Kind] = {}
     silent = []
-    for group in found.get("items") or []:
-        name = (group.get("metadata") or {}).get("name") or ""
-        for version in group.get("versions") or []:
+    for group in elements(found, "items"):
+        name = part(group, "metadata").get("name") or ""
+        for version in elements(group, "versions"):
             if version.get("freshness") == "Stale":
                 silent.append(f"{name}/{version['version']}")
             for kind in _namespaced(name, version, verbs):
@@ -195,9 +195,9 @@ def read_namespaced(answer: ApiResponse, verbs: Set[str]) -> tuple[list[Kind], l
 
 
 def _namespaced(group: str, version: Mapping[str, Any], verbs: Set[str]) -> Iterator[Kind]:
-    for each in version.get("resources") or []:
-        if each.get("scope") == "Namespaced" and verbs <= set(each.get("verbs") or ()):
-            kind = str((each.get("responseKind") or {}).get("kind") or "")
+    for each in elements(version, "resources"):
+        if each.get("scope") == "Namespaced" and verbs <= set(elements(each, "verbs")):
+            kind = str(part(each, "responseKind").get("kind") or "")
             yield Kind(group, version["version"], kind, each["resource"], namespaced=True)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..._errors import EnablementError
+from ..._json import part
 from .api_errors import Forbidden
 from .reading import ObjectReader
 from .rights import CLUSTER, Right
@@ -43,7 +44,7 @@ def identify(client: ObjectReader) -> Identity:
         namespace = client.get(client.kind("v1", "Namespace"), _NAMESPACE) or {}
     except Forbidden:
         namespace = {}
-    uid = str((namespace.get("metadata") or {}).get("uid") or "")
+    uid = str(part(namespace, "metadata").get("uid") or "")
     return Identity(client.host, client.context, uid)
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from ..._errors import EnablementError
 from ..._http.retries import LONGEST_WAIT_S
-from ..._json import Obj
+from ..._json import Obj, part
 from ..api_objects.kinds import Kind
 from .api_errors import Gone, Unreachable
 from .decoding import lean
@@ -284,6 +284,6 @@ def _place(obj: Obj) -> tuple[str, str]:
 def _slim(obj: Obj) -> Obj:
     """What is kept to tell of an object's end: enough to know whose it was, little enough for
     thousands of them."""
-    node = (obj.get("spec") or {}).get("nodeName")
+    node = part(obj, "spec").get("nodeName")
     kept = {"apiVersion": obj["apiVersion"], "kind": obj["kind"], "metadata": obj["metadata"]}
     return {**kept, "spec": {"nodeName": node}} if node else kept

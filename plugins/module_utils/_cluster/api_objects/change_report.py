@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence, Set
 from typing import Any
 
-from ..._json import Obj
+from ..._json import Obj, elements, part
 from .changes import Action, Change
 from .field_changes import MISSING, FieldChange, field_changes
 from .objects import ObjectKey
@@ -79,16 +79,16 @@ def report_labels(patches: Mapping[str, Obj]) -> list[str]:
     node."""
     nodes: dict[tuple[str, ...], list[str]] = {}
     for name, patch in patches.items():
-        labels = patch["metadata"].get("labels") or {}
+        labels = part(patch["metadata"], "labels")
         conditions = [
             f"    {'-' if '$patch' in each else '~'} condition {each['type']}"
-            for each in (patch.get("status") or {}).get("conditions") or ()
+            for each in elements(patch, "status", "conditions")
         ]
         texts = (*(_label(*entry) for entry in sorted(labels.items())), *conditions)
         nodes.setdefault(texts, []).append(name)
     lines = []
-    for labels, names in sorted(nodes.items()):
-        lines += [f"  {count_nodes(names)}{'' if labels else ' (proofs)'}", *labels]
+    for texts, names in sorted(nodes.items()):
+        lines += [f"  {count_nodes(names)}{'' if texts else ' (proofs)'}", *texts]
     return lines
 
 

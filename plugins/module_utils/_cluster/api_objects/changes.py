@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from ..._json import Obj
+from ..._json import Obj, part
 from .objects import ObjectKey
 
 Action = Literal["create", "update", "replace", "delete", "restore", "unchanged"]
@@ -77,5 +77,5 @@ def as_stored(obj: Mapping[str, Any]) -> Obj:
         encoded = {
             key: base64.b64encode(str(value).encode()).decode() for key, value in plain.items()
         }
-        stored["data"] = {**(obj.get("data") or {}), **encoded}
+        stored["data"] = {**part(obj, "data"), **encoded}
     return stored

@@ -13,12 +13,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ..._json import Obj, part
+from ..._json import Obj, elements, part
 
 
 def controller_of(obj: Mapping[str, Any]) -> Obj:
     """The reference to the controller of an object, {} for none."""
-    owners = obj["metadata"].get("ownerReferences") or ()
+    owners = elements(obj["metadata"], "ownerReferences")
     return next((dict(each) for each in owners if each.get("controller")), {})
 
 

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..._json import JsonError, Obj, parse_json
+from ..._json import JsonError, Obj, elements, parse_json
 from .changes import as_stored, contains
 from .labels import FIELD_MANAGER
 from .managers import Path, deploys, is_foreign, is_of_kubernetes, paths_of, readable
@@ -66,7 +66,7 @@ class _Ownership:
     others, without the parts of Kubernetes."""
 
     def __init__(self, live: Mapping[str, Any]) -> None:
-        found = (live.get("metadata") or {}).get("managedFields") or []
+        found = elements(live, "metadata", "managedFields")
         entries = list(filter(_has_shape, found))
         own = [entry for entry in entries if _manager(entry) == FIELD_MANAGER]
         own = own or list(filter(deploys, entries))

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ..._json import Obj, part
+from ..._json import Obj, elements, part
 
 # /var/run is a link to /run.
 _LINK, _LINKED = "/var/run/", "/run/"
@@ -22,7 +22,7 @@ def pod_spec(obj: Mapping[str, Any]) -> Obj:
 
 def host_paths(spec: Mapping[str, Any]) -> dict[str, str]:
     """Volume -> the path of the node that it is, without a slash at its end."""
-    volumes = {each.get("name"): part(each, "hostPath") for each in spec.get("volumes") or ()}
+    volumes = {each.get("name"): part(each, "hostPath") for each in elements(spec, "volumes")}
     return {
         str(name): canonical(str(host["path"]))
         for name, host in volumes.items()
@@ -37,7 +37,7 @@ def written_paths(spec: Mapping[str, Any]) -> set[str]:
         mount
         for field in ("initContainers", "containers")
         for container in spec.get(field) or ()
-        for mount in container.get("volumeMounts") or ()
+        for mount in elements(container, "volumeMounts")
     ]
     return {
         paths[mount["name"]]

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from ..._json import part
+
 DOMAIN = "hardware-enablement.io"
 FIELD_MANAGER = "hardware-enablement"
 
@@ -59,7 +61,7 @@ HOLDER_INFO_ANNOTATION = f"{DOMAIN}/holder-info"
 
 def state_of(obj: Mapping[str, Any] | None) -> str:
     """The state that an object says it is of; "" for none, and where there is no object."""
-    labels = ((obj or {}).get("metadata") or {}).get("labels") or {}
+    labels = part(obj or {}, "metadata", "labels")
     return str(labels.get(STATE_LABEL, ""))
 
 

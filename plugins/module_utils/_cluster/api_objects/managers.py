@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from ..._json import parse_json
+from ..._json import elements, parse_json
 from .labels import FIELD_MANAGER, PART_OF_LABEL
 
 Path = tuple[str, ...]
@@ -31,7 +31,7 @@ _GITOPS = {
 def foreign_fields(obj: Mapping[str, Any]) -> str:
     """One line that names other managers and the fields that they alone set; "" when there are
     none."""
-    entries = (obj.get("metadata") or {}).get("managedFields") or []
+    entries = elements(obj, "metadata", "managedFields")
     others = [entry for entry in entries if is_foreign(entry)]
     if not others:
         return ""
@@ -83,7 +83,7 @@ def deploys(entry: Mapping[str, Any]) -> bool:
 
 def gitops_tool_of(obj: Mapping[str, Any]) -> str:
     """The tool that applies an object from a repository; "" for none."""
-    entries = (obj.get("metadata") or {}).get("managedFields") or []
+    entries = elements(obj, "metadata", "managedFields")
     return next(filter(None, (gitops_tool(str(each.get("manager"))) for each in entries)), "")
 
 

@@ -69,9 +69,7 @@ def without_noise(obj: Mapping[str, Any]) -> Obj:
     shared."""
     bare = {key: value for key, value in obj.items() if key != "status"}
     metadata = {
-        key: value
-        for key, value in (obj.get("metadata") or {}).items()
-        if key not in _SERVER_METADATA
+        key: value for key, value in part(obj, "metadata").items() if key not in _SERVER_METADATA
     }
     annotations = {
         key: value
@@ -87,7 +85,7 @@ def without_noise(obj: Mapping[str, Any]) -> Obj:
 def updates_on_delete(daemonset: Mapping[str, Any]) -> bool:
     """Whether a changed DaemonSet leaves its pods as they are until somebody deletes them, as those
     of drivers do."""
-    strategy: Mapping[str, Any] = (daemonset.get("spec") or {}).get("updateStrategy") or {}
+    strategy: Mapping[str, Any] = part(daemonset, "spec", "updateStrategy")
     return strategy.get("type") == "OnDelete"
 
 

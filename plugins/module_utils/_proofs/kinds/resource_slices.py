@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from ..._cluster.api_objects.change_report import name_some
-from ..._json import Obj
+from ..._json import Obj, elements
 from ..._schema.shapes import Integer, Text
 from ..._verdicts.reasons import UNDER_WAY, Reason
 from ..._verdicts.verdict import PASSED, Outcome, Verdict
@@ -82,7 +82,7 @@ def _devices(pools: Mapping[str, Sequence[Obj]]) -> list[Obj]:
         device
         for parts in pools.values()
         for part in parts
-        for device in part["spec"].get("devices") or ()
+        for device in elements(part["spec"], "devices")
     ]
 
 
@@ -109,7 +109,7 @@ def _generation(each: Obj) -> int:
 
 
 def _is_tainted(device: Obj) -> bool:
-    return any(taint.get("effect") in _KEPT_OFF for taint in device.get("taints") or ())
+    return any(taint.get("effect") in _KEPT_OFF for taint in elements(device, "taints"))
 
 
 KIND = ProofKind(

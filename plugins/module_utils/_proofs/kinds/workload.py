@@ -13,7 +13,7 @@ import hashlib
 from dataclasses import dataclass
 from typing import Annotated
 
-from ..._json import Obj, part
+from ..._json import Obj, elements, part
 from ..._schema.shapes import Either, Integer, Optional, Text
 from ..._schema.terms import RESOURCE_NAME, SECONDS, RecipeFile
 from ..._times import seconds
@@ -191,7 +191,7 @@ def _failed(observation: Observation[WorkloadSettings], pod: Obj) -> Verdict:
 
 def _containers(pod: Obj) -> list[Obj]:
     """What is said of a pod's containers, without the init containers."""
-    return part(pod, "status").get("containerStatuses") or []
+    return elements(pod, "status", "containerStatuses")
 
 
 def _ends(pod: Obj) -> list[Obj]:

@@ -15,7 +15,7 @@ from collections.abc import Container, Iterable, Iterator, Mapping
 from typing import Any
 
 from ..._cluster.api_objects.kinds import Kind
-from ..._json import Obj
+from ..._json import Obj, elements, part
 from ..._schema.problems import suggest
 
 ANY = "any"
@@ -55,13 +55,11 @@ class ApiTypes:
 
     def with_crd(self, crd: Mapping[str, Any]) -> ApiTypes:
         """The same with the kinds of a CustomResourceDefinition."""
-        spec = crd.get("spec") or {}
-        names = spec.get("names") or {}
+        spec = part(crd, "spec")
+        names = part(spec, "names")
         kinds = dict(self._kinds)
-        for version in spec.get("versions") or []:
-            found = short_type(
-                _without_status((version.get("schema") or {}).get("openAPIV3Schema") or {})
-            )
+        for version in elements(spec, "versions"):
+            found = short_type(_without_status(part(version, "schema", "openAPIV3Schema")))
             kinds[f"{spec.get('group')}/{version.get('name')}/{names.get('kind')}"] = {
                 "plural": str(names.get("plural")),
                 "namespaced": spec.get("scope") == "Namespaced",
@@ -184,7 +182,7 @@ def _short_scalar_or_collection(schema: Mapping[str, Any]) -> Any:
 def _without_status(schema: Mapping[str, Any]) -> Obj:
     """The schema of an object without the part that only controllers write."""
     properties = {
-        name: field for name, field in (schema.get("properties") or {}).items() if name != "status"
+        name: field for name, field in part(schema, "properties").items() if name != "status"
     }
     return {**schema, "properties": properties}
 
@@ -203,7 +201,7 @@ _OBJECT_META = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"
 def _served(document: Mapping[str, Any]) -> Iterator[tuple[str, str, bool]]:
     """(group/version/Kind, plural, namespaced) of every kind that can be created."""
     for path, operations in document.get("paths", {}).items():
-        made = operations.get("post") or {}
+        made = part(operations, "post")
         gvk, parts = made.get("x-kubernetes-group-version-kind"), path.strip("/").split("/")
         # A subresource's path goes on after the name of its object; namespaces have none of their
         # own.

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ..._errors import InvalidInput
+from ..._json import elements, part
 from ..templates.documents import Lines, lines_of
 from ..templates.manifests import title
 from ..templates.overlay import place_of
@@ -83,10 +84,10 @@ class Locator:
 
         None where none of the renderings holds such an object.
         """
-        wanted = (manifest["kind"], (manifest.get("metadata") or {}).get("name"))
+        wanted = (manifest["kind"], part(manifest, "metadata").get("name"))
         for rendering in renderings:
             for value, lines, prefix in objects_in(rendering.text):
-                if (value["kind"], (value.get("metadata") or {}).get("name")) == wanted:
+                if (value["kind"], part(value, "metadata").get("name")) == wanted:
                     return self.line_of_text(rendering, _nearest(lines, (*prefix, *path)))
         return None
 
@@ -145,6 +146,6 @@ def objects_in(text: str) -> Iterator[tuple[dict[str, Any], Lines, Path]]:
     for value, lines in documents:
         if isinstance(value, dict) and isinstance(value.get("kind"), str):
             yield value, lines, ()
-            for index, item in enumerate(value.get("items") or ()):
+            for index, item in enumerate(elements(value, "items")):
                 if isinstance(item, dict) and isinstance(item.get("kind"), str):
                     yield item, lines, ("items", index)

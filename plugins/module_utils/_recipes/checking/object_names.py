@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from ..._cluster.api_objects.object_fields import Path, dotted
+from ..._json import part
 from ..templates.manifests import pod_template
 from .fields import FieldProblem
 from .variants import SAMPLE
@@ -39,7 +40,7 @@ def check_names(manifest: Mapping[str, Any]) -> Iterator[FieldProblem]:
         prefix = pod_path(manifest["kind"])
         if prefix:
             yield from _labels(
-                (template.get("metadata") or {}).get("labels"), (*prefix, "metadata", "labels")
+                part(template, "metadata").get("labels"), (*prefix, "metadata", "labels")
             )
         yield from _pod(template["spec"], (*prefix, "spec"))
 

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ..._cluster.api_objects.object_fields import Path, dotted
+from ..._json import part
 from ..templates.manifests import pod_template
 from .fields import FieldProblem
 from .object_names import containers_in, dicts_in, pod_path
@@ -37,7 +38,7 @@ def check_rules(manifest: Mapping[str, Any]) -> Iterator[FieldProblem]:
     path = (*pod_path(kind), "spec")
     if _RESTARTS.get(kind) == _FOREVER:
         yield from _selector(
-            manifest["spec"].get("selector"), (template.get("metadata") or {}).get("labels")
+            manifest["spec"].get("selector"), part(template, "metadata").get("labels")
         )
     yield from _restarts(template["spec"], path, kind)
     yield from _twice(template["spec"], path)

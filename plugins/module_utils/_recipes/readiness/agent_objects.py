@@ -20,7 +20,7 @@ from ..._cluster.api_objects.labels import (
     fact_label,
     gated_state,
 )
-from ..._json import Obj, content_hash
+from ..._json import Obj, content_hash, elements
 from ..._nodes.device_allocation import NOBODY
 from ..._nodes.groups import NodeGroup
 from ..._proofs.catalog import KINDS
@@ -138,7 +138,7 @@ def _daemonset(manifest: Obj, recipe: Recipe) -> StateDaemonSet:
         rest = {key: value for key, value in term.items() if key != "matchExpressions"}
         kept = [
             each
-            for each in [*selector, *(term.get("matchExpressions") or ())]
+            for each in [*selector, *elements(term, "matchExpressions")]
             if not gated_state(recipe.name, each["key"])
         ]
         terms.append({**rest, "matchExpressions": kept} if kept else rest)

@@ -12,7 +12,7 @@ from typing import Any
 
 from ..._cluster.api_objects.labels import VALIDATION_LABEL, VALIDATOR_LABEL, gate_label
 from ..._errors import InvalidInput
-from ..._json import Obj
+from ..._json import Obj, elements
 from ..._proofs.catalog import KINDS
 from ..._proofs.proof import Proof
 from .. import affinity
@@ -90,7 +90,7 @@ def validator(pod: Obj, name: str, image: str, context: Context) -> Obj:
     node_name = {"name": "NODE_NAME", "valueFrom": {"fieldRef": {"fieldPath": "spec.nodeName"}}}
     proving = [*spec.get("initContainers", ()), *spec["containers"]]
     for container in proving:
-        container["env"] = [node_name, *(container.get("env") or ())]
+        container["env"] = [node_name, *elements(container, "env")]
     unproven = {
         "key": gate_label(context.owner.recipe, context.owner.state),
         "operator": "NotIn",

@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import Any
 
 from ..._errors import InvalidInput
-from ..._json import Obj
+from ..._json import Obj, part
 from ..._schema.problems import describe
 from .documents import DoubledKey, parse, parse_foreign
 
@@ -81,7 +81,7 @@ def pod_template(manifest: Obj) -> Obj | None:
             f"{title(manifest)} has no pod template",
             why=f"{'.'.join([*steps, 'spec'])} is no mapping",
         )
-    if not isinstance(found.get("metadata") or {}, dict):
+    if not isinstance(part(found, "metadata"), dict):
         why = f"{'.'.join([*steps, 'metadata'])} is no mapping"
         raise InvalidInput(f"{title(manifest)} has no pod template", why=why)
     return found

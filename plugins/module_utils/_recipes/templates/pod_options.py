@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ..._errors import InvalidInput
-from ..._json import Obj
+from ..._json import Obj, elements, part
 from .filters import string
 
 _PROXY = {"http": "HTTP_PROXY", "https": "HTTPS_PROXY", "no": "NO_PROXY"}
@@ -31,7 +31,7 @@ def containers(pod_spec: Obj, *, init: bool) -> Iterator[Obj]:
 
 def add_pull_secrets(pod_spec: Obj, names: Sequence[str]) -> None:
     """Add the names that are not there yet."""
-    secrets = list(pod_spec.get("imagePullSecrets") or [])
+    secrets = list(elements(pod_spec, "imagePullSecrets"))
     secrets += [{"name": name} for name in names if {"name": name} not in secrets]
     if secrets:
         pod_spec["imagePullSecrets"] = secrets
@@ -39,7 +39,7 @@ def add_pull_secrets(pod_spec: Obj, names: Sequence[str]) -> None:
 
 def add_tolerations(pod_spec: Obj, tolerations: Sequence[Obj]) -> None:
     """Add the tolerations that are not there yet."""
-    present = list(pod_spec.get("tolerations") or [])
+    present = list(elements(pod_spec, "tolerations"))
     present += [toleration for toleration in tolerations if toleration not in present]
     if present:
         pod_spec["tolerations"] = present
@@ -53,12 +53,12 @@ def add_proxy(pod_spec: Obj, proxy: Mapping[str, Any]) -> None:
         if proxy.get(key):
             values[name] = values[name.lower()] = string(proxy[key])
     for container in containers(pod_spec, init=True):
-        present = {entry.get("name") for entry in container.get("env") or []}
+        present = {entry.get("name") for entry in elements(container, "env")}
         missing = [
             {"name": name, "value": value} for name, value in values.items() if name not in present
         ]
         if missing:
-            container["env"] = [*(container.get("env") or []), *missing]
+            container["env"] = [*elements(container, "env"), *missing]
 
 
 def set_environment(pod_spec: Obj, values: Mapping[str, Any]) -> None:
@@ -68,7 +68,7 @@ def set_environment(pod_spec: Obj, values: Mapping[str, Any]) -> None:
         return
     wanted = {name: {"name": name, "value": string(value)} for name, value in values.items()}
     for container in containers(pod_spec, init=False):
-        entries = [wanted.get(entry.get("name"), entry) for entry in container.get("env") or []]
+        entries = [wanted.get(entry.get("name"), entry) for entry in elements(container, "env")]
         present = {entry.get("name") for entry in entries}
         container["env"] = entries + [
             entry for name, entry in wanted.items() if name not in present
@@ -81,7 +81,7 @@ def set_resources(pod_spec: Obj, wanted: Mapping[str, Any]) -> None:
     container = next(containers(pod_spec, init=False), None)
     if container is None or not wanted:
         return
-    resources = dict(container.get("resources") or {})
+    resources = dict(part(container, "resources"))
     for key, value in wanted.items():
         resources[key] = (
             {**(resources.get(key) or {}), **value} if isinstance(value, dict) else value
@@ -93,12 +93,12 @@ def add_request(pod_spec: Obj, resource: str) -> None:
     """Let the first container ask for one of an extended resource, unless a container asks for it
     already."""
     found = list(containers(pod_spec, init=True))
-    if any(resource in ((entry.get("resources") or {}).get("limits") or {}) for entry in found):
+    if any(resource in part(entry, "resources", "limits") for entry in found):
         return
     for container in containers(pod_spec, init=False):
-        resources = container.get("resources") or {}
+        resources = part(container, "resources")
         container["resources"] = {
             **resources,
-            "limits": {**(resources.get("limits") or {}), resource: 1},
+            "limits": {**part(resources, "limits"), resource: 1},
         }
         return

@@ -12,7 +12,7 @@ from typing import Any, Optional, Union
 from ..._cluster.api_client.client import Client
 from ..._cluster.api_client.forward import Forward
 from ..._cluster.api_objects.labels import DOMAIN
-from ..._json import Obj, part
+from ..._json import Obj, elements, part
 from ..._verdicts.pod_status import is_ready, judge, newest
 from ..nodes.agents import own_pods
 from ..rmd_errors import RmdError
@@ -109,7 +109,7 @@ def endpoint_of(node: str, namespace: str, pods: Sequence[Obj]) -> Union[Endpoin
 def _port_of(pod: Obj) -> Optional[Mapping[str, Any]]:
     """The port of the daemon, which is the first container: with TLS where it has both."""
     containers = pod["spec"].get("containers") or [{}]
-    ports = {port.get("name"): port for port in containers[0].get("ports") or []}
+    ports = {port.get("name"): port for port in elements(containers[0], "ports")}
     return ports.get(TLS_PORT) or ports.get(DEBUG_PORT)
 
 

@@ -14,7 +14,7 @@ from typing import Any, Optional
 
 from ..._cluster.api_objects.labels import DOMAIN
 from ..._cluster.api_objects.object_conditions import condition
-from ..._json import Obj, part
+from ..._json import Obj, elements, part
 from ..._nodes.cpuset import to_ranges
 from ..._times import seconds, timestamp
 from ..nodes.node_snapshot import NodeSnapshot
@@ -36,7 +36,7 @@ def _row(running: RunningWorkload) -> dict[str, str]:
     cores = ",".join(str(core) for core in wanted.cores)
     row = {
         "ID": running.id,
-        "Core IDs": cores or ",".join(str(item) for item in running.body.get("core_ids") or []),
+        "Core IDs": cores or ",".join(str(item) for item in elements(running.body, "core_ids")),
         "Status": running.status,
         "Cos Name": running.cos_name,
         "Origin": running.origin,
@@ -80,7 +80,7 @@ def status(
     else:
         found = _seen(snapshot, boot)
         verdicts = {"Reachable": (True, "Answered", ""), "Enforced": _enforced(snapshot)}
-    before = previous.get("conditions") or []
+    before = elements(previous, "conditions")
     found["conditions"] = [
         condition(before, kind, *verdict, now=now) for kind, verdict in verdicts.items()
     ]

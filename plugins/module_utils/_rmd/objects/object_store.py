@@ -14,7 +14,7 @@ from ..._cluster.api_client.api_errors import NotFound
 from ..._cluster.api_client.client import Client
 from ..._cluster.api_objects.kinds import Kind
 from ..._cluster.api_objects.object_conditions import condition
-from ..._json import Obj, part
+from ..._json import Obj, elements, part
 from .operator_names import CONFIG, CONFIG_NAME, HOME_NAMESPACE, NODE_STATE, WORKLOAD
 from .workload_spec import Name
 from .workload_state import Verdict
@@ -57,7 +57,7 @@ def observe(client: Client) -> RmdObjects:
 def config_status(config: Obj, nodes: Iterable[str], ready: Verdict, now: float) -> Obj:
     """The RmdConfig's status for these nodes; equal to the one before where nothing has changed.
     now: seconds since the epoch."""
-    before = part(config, "status").get("conditions") or []
+    before = elements(config, "status", "conditions")
     generation = int(config["metadata"].get("generation") or 0)
     found = condition(before, "Ready", *ready, now=now, generation=generation)
     return {"nodes": sorted(nodes), "observedGeneration": generation, "conditions": [found]}

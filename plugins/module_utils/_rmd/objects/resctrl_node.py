@@ -12,7 +12,7 @@ from typing import Any, Optional
 
 from ..._cluster.api_client.api_errors import ApiError, NotFound
 from ..._cluster.api_client.client import Client
-from ..._json import Obj, part
+from ..._json import Obj, elements, part
 from ..._nodes.cpuset import to_strings
 from ..daemon.dialect import decode
 from ..nodes.agents import Agent
@@ -122,7 +122,7 @@ def running_of(uuid: str, entry: Mapping[str, Any]) -> RunningWorkload:
         "id": uuid,
         "uuid": uuid,
         "status": DECLARED,
-        "core_ids": entry.get("coreIds") or [],
+        "core_ids": elements(entry, "coreIds"),
         "rdt": parts,
         "entry": dict(entry),
     }
@@ -150,7 +150,7 @@ def topology_of(report: Report) -> Topology:
 
 def _taken_ways(groups: Mapping[str, Any], full: int) -> dict[str, int]:
     """L3 cache -> the ways that groups keep from others."""
-    everybodys = masks_of(groups.get("") or {})
+    everybodys = masks_of(part(groups, ""))
     taken: dict[str, int] = {}
     for name, group in groups.items():
         for cache, mask in masks_of(group).items():

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Optional
 
 from ..._errors import InvalidInput
-from ..._json import Obj, part
+from ..._json import Obj, elements, part
 from ..._nodes.cpuset import parse_cores
 from ..._nodes.selectors import matches
 from ..workloads import TEXTS, Cache, Mba, Pstate, Workload
@@ -73,12 +73,12 @@ class Declared:
     @property
     def is_held(self) -> bool:
         """Whether our finalizer is on it."""
-        return FINALIZER in (self.object["metadata"].get("finalizers") or [])
+        return FINALIZER in elements(self.object["metadata"], "finalizers")
 
     @property
     def pod(self) -> Optional[Obj]:
         """The owner reference to the pod that it is for."""
-        owners = self.object["metadata"].get("ownerReferences") or []
+        owners = elements(self.object["metadata"], "ownerReferences")
         return next(
             (owner for owner in owners if owner.get("kind") == "Pod" and owner.get("controller")),
             None,
@@ -109,7 +109,7 @@ class Declared:
         if wanted:
             both = {**selector, **wanted}
             return tuple(sorted(name for name, has in labels.items() if matches(has, [both])))
-        return tuple(sorted({name for name in spec.get("nodes") or [] if name}))
+        return tuple(sorted({name for name in elements(spec, "nodes") if name}))
 
 
 def read(obj: Obj) -> Declared:

@@ -11,7 +11,7 @@ from enum import Enum
 from typing import Any, Optional
 
 from ..._cluster.api_objects.object_conditions import condition
-from ..._json import Obj, part
+from ..._json import Obj, elements, part
 from ..._nodes.cpuset import to_strings
 from ..workloads import RunningWorkload, in_groups
 
@@ -102,7 +102,7 @@ def _status(
     generation: int,
     now: float,
 ) -> Obj:
-    before = previous.get("conditions") or []
+    before = elements(previous, "conditions")
     return {
         "workloadStates": states,
         "nodes": nodes,

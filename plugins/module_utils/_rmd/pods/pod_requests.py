@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Optional
 
 from ..._errors import EnablementError, InvalidInput
-from ..._json import Obj, part
+from ..._json import Obj, elements, part
 from ..._nodes.cpuset import parse_cores, to_ranges, to_strings
 from ..objects.operator_names import L3_CACHE_WAYS, WORKLOAD
 from ..objects.workload_spec import Declared, Name, read
@@ -183,7 +183,7 @@ def _asking(pod: Mapping[str, Any], without_rmd: Collection[str]) -> Iterator[Ob
     spec, annotations = part(pod, "spec"), part(pod["metadata"], "annotations")
     # RMD takes no memory bandwidth without cache.
     alone = _MBA if spec.get("nodeName") in without_rmd else ()
-    for container in [*(spec.get("initContainers") or []), *(spec.get("containers") or [])]:
+    for container in [*elements(spec, "initContainers"), *elements(spec, "containers")]:
         keys = (f"{container['name']}_{suffix}" for suffix in alone)
         if _ways(container) or any(annotations.get(key) for key in keys):
             yield container
@@ -193,8 +193,8 @@ def _has_ended(pod: Mapping[str, Any], container: str) -> bool:
     """Whether a container is done, as init containers are soon; its CPUs are others' then."""
     status = part(pod, "status")
     entries = [
-        *(status.get("initContainerStatuses") or []),
-        *(status.get("containerStatuses") or []),
+        *elements(status, "initContainerStatuses"),
+        *elements(status, "containerStatuses"),
     ]
     return any(
         entry.get("name") == container and "terminated" in part(entry, "state") for entry in entries

@@ -13,7 +13,7 @@ from typing import Any, Optional
 from ..._cluster.api_client.client import Client, connect
 from ..._cluster.api_client.connection_request import ConnectionRequest
 from ..._errors import EnablementError, InvalidInput
-from ..._json import Obj, part
+from ..._json import Obj, elements, part
 from ..._recipes.loading.dependencies import in_order
 from ..._recipes.loading.recipe import Dependency
 from ..._runs.context import RunContext
@@ -61,9 +61,9 @@ def _row(dependency: Dependency, row: Mapping[str, Any], record: Obj | None) -> 
         "name": dependency.name,
         "recipe_dir": row["recipe_dir"],
         "instance": record["metadata"]["name"] if record else dependency.name,
-        "options": dict(spec.get("options") or {}) if record else own["options"],
+        "options": dict(part(spec, "options")) if record else own["options"],
         "namespace": spec["namespace"] if record else own["namespace"],
-        "pools": list(spec.get("pools") or []),
+        "pools": list(elements(spec, "pools")),
         "enabled": record is not None,
         "unfinished": record is not None and not _is_ready(record),
     }
@@ -78,7 +78,7 @@ def refuse_while_needed(client: Client, name: str, recipe: str) -> None:
     needed_by = sorted(
         record["metadata"]["name"]
         for record in others
-        if recipe in (record["spec"].get("depends") or [])
+        if recipe in elements(record["spec"], "depends")
     )
     if needed_by:
         raise EnablementError(
@@ -90,7 +90,7 @@ def refuse_while_needed(client: Client, name: str, recipe: str) -> None:
 
 def _is_ready(record: Obj) -> bool:
     """Whether its last run has found it ready everywhere, so that nothing of it is left to apply."""
-    conditions = part(record, "status").get("conditions") or []
+    conditions = elements(record, "status", "conditions")
     return any(each.get("type") == "Ready" and each.get("status") == "True" for each in conditions)
 
 

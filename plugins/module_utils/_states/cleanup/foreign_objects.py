@@ -30,7 +30,7 @@ from ..._cluster.namespace_listing import (
     namespaced_kinds,
     objects_of,
 )
-from ..._json import Obj, part
+from ..._json import Obj, elements, part
 
 _LIST = ("list",)
 # Core kinds, of which Secrets are not for who only reads; and groups of Kubernetes, and of what is
@@ -297,5 +297,5 @@ class _ForeignSearch:
 
 def _owners(obj: Obj) -> list[Obj]:
     """The owner references of an object that say enough."""
-    references = obj["metadata"].get("ownerReferences") or []
+    references = elements(obj["metadata"], "ownerReferences")
     return [each for each in references if each.get("uid")]

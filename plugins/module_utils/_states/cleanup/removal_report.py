@@ -14,7 +14,7 @@ from ..._cluster.api_client.client import Client
 from ..._cluster.api_objects.change_report import count_kinds, count_nodes, name_some
 from ..._cluster.api_objects.labels import LOCK_NAMESPACE, PART_OF_LABEL
 from ..._cluster.api_objects.objects import ObjectKey, key_of
-from ..._json import Obj, part
+from ..._json import Obj, elements
 from ..preparation.prepare import Prepared
 from ..record import record_spec
 from ..record.crd import NAME as CRD_NAME
@@ -126,7 +126,7 @@ def _definitions(
 
 def _dependencies(client: Client, record: Mapping[str, Any] | None) -> list[KeepReason]:
     """What was enabled before it, since it depends on it."""
-    names = part(record or {}, "spec").get("depends") or []
+    names = elements(record or {}, "spec", "depends")
     return [
         KeepReason(
             ObjectKey(RECORD.api_version, RECORD.kind, "", name),

@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from ..._cluster.api_objects.labels import recipes_of
-from ..._json import Obj, part
+from ..._json import Obj, elements
 from ..._nodes.facts import NodeFacts
 from ..._nodes.pools import NODE_POOL_LABEL, NodePool
 from ..._nodes.upgrade_marks import DONE, read_upgrade
@@ -75,7 +75,7 @@ def host_variables(
 def _addresses(node: Mapping[str, Any]) -> dict[str, list[str]]:
     """Type -> addresses, in the kubelet's order: of two families the first is the node's own."""
     found: dict[str, list[str]] = {}
-    for entry in part(node, "status").get("addresses") or []:
+    for entry in elements(node, "status", "addresses"):
         if entry.get("type") and entry.get("address"):
             found.setdefault(entry["type"], []).append(entry["address"])
     return found

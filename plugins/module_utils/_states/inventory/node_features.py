@@ -11,7 +11,7 @@ from typing import Any
 
 from ..._cluster.api_objects.kinds import Kind
 from ..._cluster.api_objects.object_shapes import shape_of
-from ..._json import Obj, part
+from ..._json import Obj, elements, part
 
 NODE_FEATURE = Kind("nfd.k8s-sigs.io", "v1alpha1", "NodeFeature", "nodefeatures", namespaced=True)
 NODE_NAME_LABEL = "nfd.node.kubernetes.io/node-name"
@@ -49,7 +49,7 @@ def _add(merged: Obj, features: Mapping[str, Any]) -> None:
         merged["attributes"].setdefault(name, {}).update(part(feature, "elements"))
     for name, feature in part(features, "flags").items():
         known = merged["flags"].get(name, ())
-        merged["flags"][name] = sorted({*known, *(feature.get("elements") or ())})
+        merged["flags"][name] = sorted({*known, *elements(feature, "elements")})
     for name, feature in part(features, "instances").items():
-        instances = (part(entry, "attributes") for entry in feature.get("elements") or ())
+        instances = (part(entry, "attributes") for entry in elements(feature, "elements"))
         merged["instances"].setdefault(name, []).extend(map(dict, instances))

@@ -16,7 +16,7 @@ from ..._cluster.api_objects.kinds import Kind
 from ..._cluster.api_objects.labels import KERNEL, fact_label
 from ..._cluster.api_objects.object_shapes import misfit_of
 from ..._errors import InvalidInput
-from ..._json import Obj, part
+from ..._json import Obj, elements, part
 from ..._nodes.pools import NodePool, parse_pools
 from ..preparation.discover import with_terms
 from ..record.crd import RECORD
@@ -103,7 +103,7 @@ def _listed(
 def _record_facts(
     client: Client, record: Mapping[str, Any], warn: Callable[[str], None]
 ) -> RecordFacts:
-    problems = part(record, "status").get("problems") or []
+    problems = elements(record, "status", "problems")
     return RecordFacts(
         _pools(client, record, warn),
         # The first is the worst of a node.

@@ -10,7 +10,7 @@ from typing import Any
 
 from ..._cluster.api_client.client import Client
 from ..._cluster.api_client.rights import CLUSTER, Right
-from ..._json import part
+from ..._json import elements, part
 
 _CLAIM = ("resource.k8s.io/v1", "ResourceClaim")
 
@@ -57,7 +57,7 @@ class ClaimingPods:
         }
 
     def _is_ours(self, allocation: Mapping[str, Any]) -> bool:
-        results = part(allocation, "devices").get("results") or ()
+        results = elements(allocation, "devices", "results")
         return any(result["driver"] in self._drivers for result in results)
 
 

@@ -12,7 +12,7 @@ from typing import Any
 from ..._cluster.api_client.client import Client
 from ..._cluster.api_client.rights import CLUSTER, Right
 from ..._cluster.api_objects.labels import RECIPE_LABEL
-from ..._json import Obj, part
+from ..._json import Obj, elements, part
 from ..preparation.prepare import Prepared
 from .claiming_pods import CLAIM_STATUS, ClaimingPods
 
@@ -72,7 +72,7 @@ def _living_pods(client: Client, nodes: Set[str] | None) -> list[Obj]:
 def asked_for(spec: Mapping[str, Any]) -> set[str]:
     """The resources of a pod's containers, init containers and sidecars: the kubelet keeps for the
     pod's whole life what an init container was given. Ephemeral containers can ask for none."""
-    containers = [*(spec.get("containers") or ()), *(spec.get("initContainers") or ())]
+    containers = [*elements(spec, "containers"), *elements(spec, "initContainers")]
     asked = [part(container, "resources", field) for container in containers for field in _FIELDS]
     return {name for amounts in asked for name, amount in amounts.items() if str(amount) != "0"}
 

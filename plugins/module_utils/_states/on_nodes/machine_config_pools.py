@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 
 from ..._cluster.api_client.client import Client
-from ..._json import Obj, part
+from ..._json import Obj, elements, part
 from ..preparation.platform import machine_config_objects
 
 # How the operator tells a node what it is to become, and how it calls that (openshift/machine-config-operator,
@@ -36,7 +36,7 @@ def _why_held(pool: Obj) -> str:
     if part(pool, "spec").get("paused"):
         return f"MachineConfigPool {name} is paused"
     updating = {"type": "Updating", "status": "True"}
-    if not any(updating.items() <= each.items() for each in status.get("conditions") or ()):
+    if not any(updating.items() <= each.items() for each in elements(status, "conditions")):
         return ""
     done, count = status.get("updatedMachineCount", 0), status.get("machineCount", 0)
     return f"MachineConfigPool {name} is updating, {done} of {count} machines are done"

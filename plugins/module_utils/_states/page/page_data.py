@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..._json import Obj, part
+from ..._json import Obj, elements, part
 
 # Of the form: a field that goes, or means something else, makes it 2.
 VERSION = 1
@@ -67,17 +67,17 @@ def _resource(name: str, report: Mapping[str, Any]) -> Obj:
         "namespace": spec.get("namespace") or "",
         **{key: report.get(key) for key in _OF_REPORT},
         "states": [
-            {**row, "requires": graph.get(row["name"], [])} for row in report.get("states") or []
+            {**row, "requires": graph.get(row["name"], [])} for row in elements(report, "states")
         ],
         "nodes": part(report, "nodes"),
         "since": status.get("phaseSince") or "",
         "last_run": status.get("lastChecked") or "",
         "put_back": part(status, "drift"),
         "versions": part(status, "versions"),
-        "images": status.get("images") or [],
+        "images": elements(status, "images"),
         "options": part(spec, "options"),
-        "secret_options": spec.get("secretOptions") or [],
-        "pools": spec.get("pools") or [],
+        "secret_options": elements(spec, "secretOptions"),
+        "pools": elements(spec, "pools"),
     }
 
 

@@ -17,7 +17,7 @@ from ..._cluster.api_client.connection_request import ConnectionRequest
 from ..._cluster.api_client.rights import CLUSTER, READ, Right
 from ..._cluster.api_objects.host_access import host_paths, pod_spec
 from ..._errors import InvalidInput
-from ..._json import Obj, part
+from ..._json import Obj, elements, part
 from ..._nodes.absence import Evidence, explain
 from ..._nodes.discovery import Discovery, discover
 from ..._nodes.distribution import common_distribution
@@ -144,7 +144,7 @@ def newest_feature(client: Client) -> str | None:
         return None
     features = client.list(client.kind(api_version, kind), metadata_only=True).items
     fields = [
-        entry for feature in features for entry in feature["metadata"].get("managedFields") or []
+        entry for feature in features for entry in elements(feature["metadata"], "managedFields")
     ]
     return max((str(entry["time"]) for entry in fields if entry.get("time")), default=None)
 
@@ -186,8 +186,8 @@ def _is_worker(daemonset: Obj) -> bool:
     node. A name is anybody's, and where NFD is it is not deployed."""
     paths = host_paths(pod_spec(daemonset)).values()
     return any(f"{path}/".startswith(f"{_FOLDER}/") for path in paths) and any(
-        known in f"{each.get('image')}/{' '.join(each.get('command') or ())}"
-        for each in pod_spec(daemonset).get("containers") or ()
+        known in f"{each.get('image')}/{' '.join(elements(each, 'command'))}"
+        for each in elements(pod_spec(daemonset), "containers")
         for known in _NAMES_OF_NFD
     )
 

@@ -20,7 +20,7 @@ from ..._cluster.api_objects.labels import PART_OF_LABEL, RECIPE_LABEL, TAKEN_OV
 from ..._cluster.api_objects.objects import ObjectKey, key_of
 from ..._cluster.applyset import applyset_id
 from ..._errors import EnablementError
-from ..._json import Obj, part
+from ..._json import Obj, elements, part
 from ..._nodes.discovery import Discovery
 from ..._nodes.facts import NodeFacts
 from ..._nodes.node_affinity import NodeAffinity
@@ -239,7 +239,7 @@ def _naming(resources: Iterable[str]) -> re.Pattern[str]:
 
 
 def _containers(daemonset: Obj) -> list[Obj]:
-    return list(pod_spec(daemonset).get("containers") or [])
+    return list(elements(pod_spec(daemonset), "containers"))
 
 
 def _image_name(container: Obj) -> str:
@@ -251,9 +251,9 @@ def _image_name(container: Obj) -> str:
 
 
 def _texts(container: Obj) -> str:
-    values = [entry.get("value") or "" for entry in container.get("env") or []]
+    values = [entry.get("value") or "" for entry in elements(container, "env")]
     return "\n".join(
-        map(str, [*(container.get("command") or []), *(container.get("args") or []), *values])
+        map(str, [*elements(container, "command"), *elements(container, "args"), *values])
     )
 
 

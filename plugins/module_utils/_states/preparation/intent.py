@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ..._errors import InvalidInput
-from ..._json import TOO_DEEP, part
+from ..._json import TOO_DEEP, elements, part
 from ..._nodes.expected_kernels import ExpectedKernel, parse_expected
 from ..._nodes.pools import NodePool, parse_pools
 from ..._nodes.taints import Taint, parse_taints
@@ -124,7 +124,7 @@ def _with_pools(intent: Intent, recipe: Recipe, pools: Sequence[Mapping[str, Any
 
 
 def _recorded_pools(recipe: Recipe, recorded: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
-    pools = recorded.get("pools") or []
+    pools = elements(recorded, "pools")
     for pool in pools:
         if pool.get("secretOptions"):
             raise InvalidInput(
@@ -157,7 +157,7 @@ def _refuse_other_recipe(recipe: Recipe, recorded: str) -> None:
 
 def _refuse_lost_secrets(recipe: Recipe, recorded: Mapping[str, Any]) -> None:
     names = set(recipe.options)
-    secret = [name for name in recorded.get("secretOptions") or () if name in names]
+    secret = [name for name in elements(recorded, "secretOptions") if name in names]
     if not secret:
         return
     raise InvalidInput(
@@ -196,12 +196,12 @@ def _differences(recipe: Recipe, recorded: Mapping[str, Any], intent: Intent) ->
     if intent.namespace != recorded.get("namespace", intent.namespace):
         yield f"namespace: {recorded['namespace']} -> {intent.namespace}"
     yield from _option_differences(recipe, part(recorded, "options"), wanted["options"])
-    yield from _pool_differences(recorded.get("pools") or [], wanted.get("pools") or [])
-    before, after = recorded.get("taints") or [], wanted.get("taints") or []
+    yield from _pool_differences(elements(recorded, "pools"), elements(wanted, "pools"))
+    before, after = elements(recorded, "taints"), elements(wanted, "taints")
     if before != after:
         yield f"taints: {_shown(before)} -> {_shown(after)}"
     yield from _secret_differences(
-        set(recorded.get("secretOptions") or ()), set(wanted.get("secretOptions") or ())
+        set(elements(recorded, "secretOptions")), set(elements(wanted, "secretOptions"))
     )
 
 

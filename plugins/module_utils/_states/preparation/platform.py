@@ -11,7 +11,7 @@ from typing import Any
 from ..._cluster.api_client.api_errors import Forbidden, Unauthorized
 from ..._cluster.api_client.client import Client
 from ..._cluster.api_client.rights import CLUSTER, Right
-from ..._json import Obj, part
+from ..._json import Obj, elements, part
 
 # Where OpenShift keeps the credentials of its own registries; a name, no secret.
 _PULL_SECRET = "openshift-config/pull-secret"
@@ -119,7 +119,7 @@ def toolkits_of(stream: Mapping[str, Any]) -> dict[str, str]:
 
 def _tags(stream: Mapping[str, Any], half: str) -> Sequence[Mapping[str, Any]]:
     """The tags of an ImageStream, as its spec or its status has them."""
-    return part(stream, half).get("tags") or []
+    return elements(stream, half, "tags")
 
 
 def _read(

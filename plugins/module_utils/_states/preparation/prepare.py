@@ -25,7 +25,7 @@ from ..._cluster.api_objects.labels import (
 )
 from ..._cluster.applyset import applyset_id
 from ..._errors import InvalidInput
-from ..._json import Obj, part
+from ..._json import Obj, elements, part
 from ..._nodes.device_allocation import DeviceAllocation
 from ..._nodes.discovery import Discovery
 from ..._nodes.expected_kernels import ExpectedKernel
@@ -123,8 +123,8 @@ class Prepared:
             return ""
         writers = [
             entry
-            for entry in metadata.get("managedFields") or ()
-            if not entry.get("subresource") and "f:spec" in (entry.get("fieldsV1") or {})
+            for entry in elements(metadata, "managedFields")
+            if not entry.get("subresource") and "f:spec" in part(entry, "fieldsV1")
         ]
         last: Obj = max(writers, key=lambda entry: str(entry.get("time")), default={})
         manager = str(last.get("manager") or "somebody")
@@ -190,7 +190,7 @@ class Prepared:
                 "": before,
                 **{
                     str(pool.get("name")): str(part(pool, "options").get(option, before))
-                    for pool in recorded.get("pools") or ()
+                    for pool in elements(recorded, "pools")
                 },
             },
             mark=summary_label(recipe.name),

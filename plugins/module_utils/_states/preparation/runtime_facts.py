@@ -11,7 +11,7 @@ from typing import Any
 
 from ..._cluster.api_client.client import Client
 from ..._cluster.api_client.rights import CLUSTER, Right
-from ..._json import part
+from ..._json import elements, part
 from ..._recipes.loading.foreign_format import ForeignFormat
 from ..._recipes.templates.render_facts import RenderFacts
 
@@ -85,7 +85,7 @@ def missing_toolkits(asked: ForeignFormat | None, facts: RenderFacts) -> Iterato
 
 def _push_secret(client: Client, namespace: str) -> str:
     """The Secret with which builds push to OpenShift's own registry; "" where there is none."""
-    secrets = _get(client, "ServiceAccount", _BUILDER, namespace).get("secrets") or ()
+    secrets = elements(_get(client, "ServiceAccount", _BUILDER, namespace), "secrets")
     names = (str(secret.get("name") or "") for secret in secrets)
     return next((name for name in names if name.startswith(_DOCKERCFG)), "")
 

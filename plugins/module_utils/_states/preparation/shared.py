@@ -11,7 +11,7 @@ from typing import Any
 
 from ..._cluster.api_client.client import Client
 from ..._errors import EnablementError
-from ..._json import part
+from ..._json import elements, part
 from ..._nodes.discovery import Discovery
 from ..record.crd import API_VERSION, KIND, RECORD
 from .prepare import Prepared
@@ -43,7 +43,7 @@ def refuse_shared(client: Client, prepared: Prepared, discovery: Discovery) -> N
 
 def _common(prepared: Prepared, spec: Mapping[str, Any]) -> list[str]:
     """The resources of ours that another record names too; * may stand in either."""
-    theirs = [str(name) for name in spec.get("resources") or []]
+    theirs = [str(name) for name in elements(spec, "resources")]
     return [
         name
         for name in prepared.recipe.devices.resources
@@ -55,6 +55,6 @@ def _nodes(client: Client, spec: Mapping[str, Any]) -> set[str]:
     kind = client.kind("v1", "Node")
     return {
         node["metadata"]["name"]
-        for labels in spec.get("selector") or []
+        for labels in elements(spec, "selector")
         for node in client.list(kind, labels=str(labels), metadata_only=True).items
     }

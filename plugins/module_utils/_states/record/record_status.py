@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from ..._cluster.api_objects.object_conditions import condition
-from ..._json import Obj, part
+from ..._json import Obj, elements, part
 from ..._times import seconds
 
 WORST_NODES = 10
@@ -118,8 +118,8 @@ def _asked_for(status: Obj, spec: Mapping[str, Any]) -> Obj:
     versions = part(status, "versions")
     return {
         "options": part(spec, "options"),
-        "pools": spec.get("pools") or [],
-        "images": status.get("images") or [],
+        "pools": elements(spec, "pools"),
+        "images": elements(status, "images"),
         **{name: versions[name] for name in ("recipe", "driver") if name in versions},
     }
 
@@ -186,7 +186,7 @@ def _conditions(
     kinds = zip(("Ready", "Progressing", "Degraded"), _CONDITIONS[report["phase"]], strict=True)
     return [
         condition(
-            before.get("conditions") or [],
+            elements(before, "conditions"),
             kind,
             {"True": True, "False": False}.get(status),
             reason,

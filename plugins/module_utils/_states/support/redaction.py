@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence, Set
 from typing import Any
 
 from ..._cluster.api_objects.field_changes import HIDDEN
-from ..._json import Obj, part
+from ..._json import Obj, elements, part
 from ..preparation.intent import without_logins
 
 # Shorter values are words such as "true", which would be hidden all over.
@@ -65,7 +65,7 @@ def aliases_of(nodes: Sequence[Mapping[str, Any]], images: Iterable[str]) -> dic
 def _of_nodes(nodes: Sequence[Mapping[str, Any]]) -> dict[str, str]:
     found: dict[str, str] = {}
     for index, node in enumerate(nodes, 1):
-        addresses = part(node, "status").get("addresses") or []
+        addresses = elements(node, "status", "addresses")
         for name in (node["metadata"]["name"], *(each.get("address") for each in addresses)):
             found.setdefault(str(name), f"node-{index}")
     return found

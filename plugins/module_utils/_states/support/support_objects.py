@@ -14,7 +14,7 @@ from ..._cluster.api_objects.controller_references import controller_of
 from ..._cluster.api_objects.diff import yaml_lines
 from ..._cluster.api_objects.field_changes import MISSING, field_changes, presentable
 from ..._cluster.api_objects.objects import ObjectKey, key_of
-from ..._json import Obj, part
+from ..._json import Obj, elements, part
 from ..._verdicts.conditions import condition
 from ..._verdicts.pod_status import statuses
 from ..validation.node_table import moment_of
@@ -73,7 +73,7 @@ def sight_of_record(record: Mapping[str, Any]) -> list[str]:
     lines = [
         f"{name}: {status['phase']}, as the last run saw it at {seen}: {status.get('message')}"
     ]
-    for cause in status.get("causes") or ():
+    for cause in elements(status, "causes"):
         lines.append(f"! {cause.get('state')} {cause.get('phase')}: {cause.get('message')}")
         if cause.get("todo"):
             lines.append(f"  -> {cause['todo']}")
@@ -135,7 +135,7 @@ def events_text(events: Sequence[Mapping[str, Any]]) -> str:
 
 def _event(event: Mapping[str, Any]) -> str:
     about = part(event, "involvedObject")
-    count = (event.get("series") or {}).get("count") or event.get("count") or 1
+    count = part(event, "series").get("count") or event.get("count") or 1
     said = " ".join(str(event.get("message") or "").split())
     name = f"{about.get('kind')} {about.get('name')}"
     return f"{moment_of(event)} {event.get('type')} {event.get('reason')} {name} (x{count}): {said}"

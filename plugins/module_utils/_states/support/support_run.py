@@ -251,7 +251,7 @@ class _SupportReader:
         self._files.add(f"{name}/rivals.yaml", support_objects.documents(found))
         for rival in found:
             meta = rival["metadata"]
-            labels = part(rival, "spec", "selector").get("matchLabels") or {}
+            labels = part(rival, "spec", "selector", "matchLabels")
             selector = ",".join(f"{key}={value}" for key, value in sorted(labels.items()))
             with self._files.part_of(f"{name}/rivals/{meta['name']}"):
                 pods = desired.client.list(

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..._cluster.api_objects.labels import summary_label
-from ..._json import Obj, part
+from ..._json import Obj, elements, part
 from ..._nodes.facts import NodeFacts
 from ..._times import seconds
 from .node_marks import split_summary
@@ -34,7 +34,7 @@ class RecordMemory:
     def of(cls, recipe: str, record: Mapping[str, Any] | None) -> RecordMemory:
         """What a record says; nothing where there is none yet."""
         status = part(record or {}, "status")
-        found = [cause for cause in status.get("causes") or [] if cause.keys() >= _FIELDS]
+        found = [cause for cause in elements(status, "causes") if cause.keys() >= _FIELDS]
         return cls(recipe, str(status.get("lastChecked") or ""), found)
 
     def memory(self, node: NodeFacts | None, state: str) -> Memory:

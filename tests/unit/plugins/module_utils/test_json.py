@@ -17,7 +17,9 @@ from ansible_collections.hardware.enablement.plugins.module_utils._json import (
     MOST_DEPTH,
     TOO_DEEP,
     JsonError,
+    elements,
     parse_json,
+    part,
 )
 
 MODULES = Path(__file__).parents[4] / "plugins" / "module_utils"
@@ -126,3 +128,17 @@ def test_what_is_usual_is_as_it_was() -> None:
             text = json.dumps(made, ensure_ascii=ascii_only)
             assert parse_json(text) == made
             assert parse_json(text.encode(), cut=True) == made
+
+
+@pytest.mark.parametrize("pod", [{}, {"spec": None}, {"spec": {}}, {"spec": {"containers": None}}])
+def test_what_is_missing_or_null_is_empty(pod: dict[str, Any]) -> None:
+    assert part(pod, "spec", "securityContext") == {}
+    assert elements(pod, "spec", "containers") == []
+
+
+def test_what_is_there_is_given_as_it_is() -> None:
+    containers = [{"name": "driver"}]
+    pod = {"spec": {"containers": containers}}
+    assert elements(pod, "spec", "containers") is containers
+    assert elements(pod["spec"], "containers") is containers
+    assert part(pod, "spec") is pod["spec"]
