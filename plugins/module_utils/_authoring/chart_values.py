@@ -6,7 +6,6 @@ they are, wherever they do. Pure, with helm as a function."""
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,7 +18,6 @@ Texts = Mapping[str, str]
 # Values over those of the chart -> file -> what it renders to; None where helm refuses them.
 Render = Callable[[Mapping[str, Any]], "Texts | None"]
 
-SCHEMA_FILE = "values.schema.json"
 # Marks for numbers, which may have to be a port.
 _FIRST_NUMBER = 59100
 
@@ -48,13 +46,15 @@ class ChartValue:
         return ".".join(self.path)
 
 
-def plain_values(files: Texts, render: Render, plain: Texts) -> tuple[list[ChartValue], Texts]:
+def plain_values(
+    files: Texts, schema: Mapping[str, Any], render: Render, plain: Texts
+) -> tuple[list[ChartValue], Texts]:
     """The values that come out as they are, and what the chart renders to with their marks.
 
-    files: of the chart. plain: what it renders to by its own values. A value that is also asked about
-    (if, eq), shortened or computed with would give something else, and is none.
+    files: of the chart. schema: that of its values. plain: what it renders to by its own values. A
+    value that is also asked about (if, eq), shortened or computed with would give something else, and
+    is none.
     """
-    schema = json.loads(files.get(SCHEMA_FILE) or "{}")
     candidates = list(_texts_and_numbers(values_of(files), schema))
     together = "\n".join(plain.values())
     candidates = [value for value in candidates if str(value.mark) not in together]

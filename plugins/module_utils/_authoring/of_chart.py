@@ -16,8 +16,11 @@ from .._charts.chart_rendering import rendered_files
 from .._charts.helm_program import run_helm
 from .._charts.recipe_store import FileStore
 from .._errors import InvalidInput
+from .._json import JsonError, Obj, parse_json
 from .chart_scaffold import NAMESPACE_MARK, ChartRecipe
-from .chart_values import SCHEMA_FILE, Texts, plain_values
+from .chart_values import Texts, plain_values
+
+SCHEMA_FILE = "values.schema.json"
 
 RunHelm = Callable[[list[str], Mapping[str, str]], tuple[str, str]]
 
@@ -50,8 +53,20 @@ def of_chart(
             why=error,
             todo="do in a copy of it what is missing, or write what it needs into its values.yaml",
         )
-    values, marked = plain_values(files, render, plain)
+    values, marked = plain_values(files, _schema(files, place), render, plain)
     return ChartRecipe(name, label, resource, place.name, values).files(marked)
+
+
+def _schema(files: Texts, place: Path) -> Obj:
+    """What the chart says of its values; {} where it says nothing."""
+    try:
+        schema = parse_json(files.get(SCHEMA_FILE) or "{}")
+    except JsonError as error:
+        raise InvalidInput(
+            f"{place}/{SCHEMA_FILE} is not read", why=str(error), todo="correct it in a copy"
+        ) from None
+    # JSON Schema knows `true`, too.
+    return schema if isinstance(schema, dict) else {}
 
 
 def _read(place: Path) -> Mapping[str, str]:
