@@ -173,11 +173,12 @@ def deploy(cluster: Cluster, name: str, node: str, limits: dict[str, str]) -> No
     cluster.kubectl("rollout", "status", f"deployment/{name}", "--timeout=60s")
 
 
-def enable_gpus(gpus: Runner, way: str, given: dict[str, Any] = GPUS) -> Played:
-    """Enable with one node in a pool whose GPUs are to be served so. given: what else."""
+def enable_gpus(gpus: Runner, way: str, given: dict[str, Any] | None = None) -> Played:
+    """Enable with one node in a pool whose GPUs are to be served so. given: what else, by itself
+    GPUS."""
     selector = {"matchLabels": {"kubernetes.io/hostname": "gpu-1"}}
     pool = {"name": "first", "selector": selector, "options": {"device_allocation": way}}
-    return gpus.play("enable", **given, hardware_enablement_pools=[pool]).check()
+    return gpus.play("enable", **(given or GPUS), hardware_enablement_pools=[pool]).check()
 
 
 def allocation(cluster: Cluster, node: str, recipe: str = "nvidia-gpu") -> str | None:
