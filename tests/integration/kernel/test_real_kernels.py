@@ -336,6 +336,12 @@ def a_boot_into_it_has_the_driver_with_no_run(site: Site, machine: Machine) -> N
     assert (machine.kernel, site.runner.writes(mark)) == (kernel, [])
 
 
+def the_agent_takes_its_labels_along(site: Site, machine: Machine) -> None:
+    """While it reaches the API server: whoever comes next finds a node that no agent speaks for."""
+    name = machine.vm.name
+    wait_until(lambda: site.summaries()[name] == "", "the node says nothing", seconds=60)
+
+
 def test_secure_boot_and_the_next_kernel(site: Site, machine: Machine, tmp_path: Path) -> None:
     """One story: each step goes on from the one before."""
     ours, others = Authority(tmp_path, OURS), Authority(tmp_path, "somebody else")
@@ -351,3 +357,4 @@ def test_secure_boot_and_the_next_kernel(site: Site, machine: Machine, tmp_path:
         the_next_kernel_is_staged(site, machine, **signed)
         a_boot_into_it_has_the_driver_with_no_run(site, machine)
         disable_unloads_it(site, machine)
+        the_agent_takes_its_labels_along(site, machine)

@@ -76,6 +76,10 @@ def evaluate(observation: Observation[LogsSettings]) -> Verdict:
         return Verdict(Outcome.PENDING, "NoPod", "there is no pod whose log could be read")
     settings = observation.settings
     for pod in pods:
+        if part(pod, "status").get("phase") == "Pending":
+            # A kubelet refuses it, which is no fault of anybody's.
+            text = f"{name(pod)} has not started, so that it has no log yet"
+            return Verdict(Outcome.PENDING, "ReadingLogs", text)
         metadata = pod["metadata"]
         answer = observation.query(
             ReadLogs(

@@ -477,6 +477,15 @@ def test_the_logs_of_a_deployment() -> None:
     assert bench.observation(on_node=False).passed
 
 
+def test_a_pod_that_has_not_started_has_no_log_that_could_be_refused() -> None:
+    bench = server_bench()
+    for pod in bench.snapshot.feed(Watched("v1", "Pod", "demo")).objects.values():
+        pod["status"] = {"phase": "Pending"}
+    verdict = bench.observation(on_node=False)
+    assert (verdict.outcome, verdict.reason) == (Outcome.PENDING, "ReadingLogs")
+    assert bench.wants == []
+
+
 def test_the_logs_of_a_node_are_those_of_its_own_pods() -> None:
     bench = server_bench(scope="node")
     bench.snapshot.answers[log_of("b")] = QueryResult("ready", NOW)
