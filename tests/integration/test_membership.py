@@ -23,7 +23,7 @@ pytestmark = pytest.mark.faults
 
 Obj = dict[str, Any]
 
-NAME, NODE = sight.NAMESPACE, "gpu-new-1"
+NAME, NODE = "nvidia-gpu", "gpu-new-1"
 RECIPE = {"hardware_enablement_recipe": NAME}
 NFD = "feature.node.kubernetes.io/"
 MARK = f"{sight.DOMAIN}/{NAME}"
