@@ -15,13 +15,15 @@ import pytest
 from tests.cluster import Cluster
 from tests.cluster.faults import Fault
 from tests.cluster.pki import Authority
+from tests.cluster.registry import PUSHER
 from tests.cluster.registry.token_server import Behaviour
 from tests.cluster.simulation.faults import set_fault
 from tests.integration.conftest import grant
 from tests.integration.driver_bed import BUILDER, INPUTS_LABEL, KERNEL_LABEL, SECRETS, check_output
 from tests.integration.kmod_bed import NAMESPACE, NEW, ODD, ODD_TAG, OLD, Kmod, make_kmod
 from tests.integration.plays import Played, Runner
-from tests.integration.registry_bed import Bed
+from tests.integration.registry_bed import Bed, make_bed
+from tests.unit.plugins.module_utils.registry.test_image_signature import COSIGN_PUB
 
 pytestmark = pytest.mark.builds
 
@@ -131,6 +133,17 @@ class TestNothingEnabled:
         )
         assert sentence in check_output(played)
         assert "then run again (and 2 more kernels)" in played.output
+
+    def test_the_key_has_signed_none_of_them(self, kmod: Kmod) -> None:
+        digest = set_prebuilt(kmod)
+        played = kmod.play(options=kmod.options(prebuilt_key=COSIGN_PUB, build=False))
+        assert played.code != 0
+        image = f"{kmod.registry.address}/drivers/prebuilt@{digest}"
+        sentence = (
+            f"no image fits kernel {OLD}: {image} is not used, since the key with the fingerprint"
+        )
+        assert sentence in check_output(played)
+        assert "has not signed it; sign it (cosign sign --key), or correct the key" in played.output
 
     def test_the_ca_is_another_one(self, kmod: Kmod, wrong_ca: str) -> None:
         played = kmod.play(registry_ca=wrong_ca)
@@ -286,6 +299,61 @@ def test_tags_that_were_moved_take_nothing_away(kmod: Kmod) -> None:
     record = kmod.record()
     assert ({**record, ODD: before[0][ODD]}, kmod.summaries(), kmod.drivers()) == before
     assert "build failed" not in record[ODD]["problem"]
+
+
+@pytest.mark.usefixtures("absent")
+def test_a_mirror_with_what_was_listed_is_enough(
+    kmod: Kmod, authority: Authority, tmp_path: Path
+) -> None:
+    """Listed and exported at the source, imported into a mirror, enabled with the source down; an image
+    that the mirror lacks is named before the first write."""
+    for kernel, tag in ((OLD, OLD), (NEW, NEW), (ODD, ODD_TAG)):
+        kmod.images.push("drivers/prebuilt", tag, labels={KERNEL_LABEL: kernel})
+    with make_bed("test_driver_container-mirror", "htpasswd", authority) as mirror:
+        accounts = tmp_path / "config.json"
+        auths = dict.fromkeys((kmod.registry.address, mirror.registry.address), PUSHER.entry)
+        accounts.write_text(json.dumps({"auths": auths}))
+        base = f"{kmod.registry.address}/base/kmod:1"
+        asked = kmod.variables(registry_auth_file=str(accounts), builder_image=base)
+        folder = {"hardware_enablement_image_layout": str(tmp_path / "layout")}
+        listed = tmp_path / "images.txt"
+        exported = {
+            "hardware_enablement_images_state": "exported",
+            "hardware_enablement_images_file": str(listed),
+        }
+        check_output(images(kmod, **asked, **folder, **exported).check())
+        names = [line.partition("@")[0].partition("/")[2] for line in listed.read_text().split()]
+        assert {"base/kmod:1", f"drivers/prebuilt:{OLD}", f"drivers/prebuilt:{NEW}"} < set(names)
+        imported = {
+            **folder,
+            "hardware_enablement_images_state": "imported",
+            "hardware_enablement_image_mirror": mirror.registry.address,
+            "hardware_enablement_mirror_map_dir": str(tmp_path / "map"),
+            "hardware_enablement_registry_auth_file": str(accounts),
+            "hardware_enablement_registry_ca": kmod.registry.ca,
+        }
+        with kmod.down():
+            images(kmod, **imported).check()
+            places = json.loads((tmp_path / "map" / "registry_mirrors.json").read_text())
+            closed = {**asked, **places, "hardware_enablement_preflight": True}
+            lost = f"{kmod.registry.address.replace(':', '-')}/drivers/prebuilt"
+            mirror.images.clear(lost, {NEW})
+            mark, before = kmod.cluster.mark(), kmod.cluster.dump()
+            refused = kmod.runner.play(
+                "enable", **{**closed, "hardware_enablement_builder": "none"}
+            )
+            assert refused.code == 2
+            assert f"no image fits kernel {NEW}: " in refused.output
+            assert f"drivers/prebuilt:{NEW} does not exist" in refused.output
+            assert (kmod.runner.writes(mark), kmod.cluster.dump()) == ([], before)
+            images(kmod, **imported).check()
+            kmod.runner.play("enable", timeout=120, **closed).check()
+        assert set(kmod.summaries().values()) == {"ready"}
+
+
+def images(kmod: Kmod, **variables: Any) -> Played:
+    """What the playbook images says."""
+    return kmod.runner.play("images", timeout=120, **variables)
 
 
 @pytest.mark.usefixtures("enabled")

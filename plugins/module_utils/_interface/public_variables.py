@@ -118,6 +118,7 @@ VARIABLES: Mapping[str, Mapping[str, Any]] = {
     "images_state": arguments.IMAGE_COPY["state"],
     **{f"image_{name}": arguments.IMAGE_COPY[name] for name in ("layout", "mirror", "archs")},
     "mirror_map_dir": _TEXT,
+    "preflight": _FLAG,
     **{
         f"rights_{name}": arguments.RECIPE_RIGHTS[name]
         for name in ("scope", "any_options", "role", "subjects")

@@ -12,6 +12,7 @@ from __future__ import annotations
 import base64
 import binascii
 import hashlib
+import re
 from collections.abc import Mapping
 from typing import Any, Optional
 
@@ -32,6 +33,9 @@ _STATEMENT = "application/vnd.in-toto+json"
 _PREDICATE = "https://sigstore.dev/cosign/sign/v1"
 _TYPE = "cosign container image signature"
 
+# Templates indent what has several lines, and a shell's -e folds them into one.
+_PEM = re.compile(r"-----BEGIN PUBLIC KEY-----\s([A-Za-z0-9+/=\s]+)-----END PUBLIC KEY-----")
+
 
 class PublicKey:
     """The key that an image has to be signed with."""
@@ -42,8 +46,9 @@ class PublicKey:
         if serialization is None:
             why = "the Python package cryptography is missing where this runs"
             raise InvalidInput(what, why=why, todo="install cryptography 42 or newer")
+        found = _PEM.fullmatch(pem.strip())
         try:
-            key = serialization.load_pem_public_key(pem.encode())
+            key = serialization.load_der_public_key(base64.b64decode(found[1] if found else ""))
         except ValueError:
             raise InvalidInput(what, why="the key is no public key in PEM", todo=todo) from None
         if not isinstance(key, ec.EllipticCurvePublicKey) or key.curve.name != "secp256r1":

@@ -124,6 +124,7 @@ PASSED_ON: dict[str, tuple[Any, dict[str, set[str]]]] = {
         False,
         {
             "playbooks/enable.yml": {
+                "preflight.registry_verify",
                 f"{IMAGES}.registry_verify",
                 f"{ELSEWHERE}.registry_verify",
             }
@@ -133,6 +134,7 @@ PASSED_ON: dict[str, tuple[Any, dict[str, set[str]]]] = {
         [{"host": "registry.example", "ca": "PEM", "verify": True, "plain_http": False}],
         {
             "playbooks/enable.yml": {
+                "preflight.registries",
                 f"{IMAGES}.registries",
                 f"{ELSEWHERE}.registries",
             }
@@ -141,7 +143,7 @@ PASSED_ON: dict[str, tuple[Any, dict[str, set[str]]]] = {
     "hardware_enablement_build_namespace": (
         "builds",
         {
-            "playbooks/enable.yml": {f"{IMAGES}.build_namespace"},
+            "playbooks/enable.yml": {"preflight.build_namespace", f"{IMAGES}.build_namespace"},
             "playbooks/preflight.yml": {
                 f"{IMAGES}.build_namespace",
                 "preflight.build_namespace",
@@ -150,20 +152,21 @@ PASSED_ON: dict[str, tuple[Any, dict[str, set[str]]]] = {
     ),
     "hardware_enablement_build_apparmor": (
         "RuntimeDefault",
-        {"playbooks/enable.yml": {f"{IMAGES}.build_apparmor"}},
+        {"playbooks/enable.yml": {"preflight.build_apparmor", f"{IMAGES}.build_apparmor"}},
     ),
     "hardware_enablement_build_seccomp": (
         "Localhost/buildah.json",
-        {"playbooks/enable.yml": {f"{IMAGES}.build_seccomp"}},
+        {"playbooks/enable.yml": {"preflight.build_seccomp", f"{IMAGES}.build_seccomp"}},
     ),
     "hardware_enablement_build_capabilities": (
         ["SYS_ADMIN"],
-        {"playbooks/enable.yml": {f"{IMAGES}.build_capabilities"}},
+        {"playbooks/enable.yml": {"preflight.build_capabilities", f"{IMAGES}.build_capabilities"}},
     ),
     "hardware_enablement_build_timeout": (
         60,
         {
             "playbooks/enable.yml": {
+                "preflight.build_timeout",
                 f"{IMAGES}.build_timeout",
                 f"{ELSEWHERE}.timeout",
             }

@@ -66,6 +66,12 @@ def test_what_cosign_has_signed_is_signed() -> None:
     assert signs_payload(key, PAYLOAD, OLDER_SIGNATURE, OLDER)
 
 
+@pytest.mark.parametrize("between", [" ", "\n    ", "\r\n"])
+def test_a_key_is_the_same_however_its_lines_are_set(between: str) -> None:
+    lines = between.join(COSIGN_PUB.split("\n"))
+    assert PublicKey(lines).fingerprint == PublicKey(COSIGN_PUB).fingerprint
+
+
 def test_a_signature_is_of_one_image() -> None:
     key = PublicKey(COSIGN_PUB)
     assert not signs_bundle(key, bundle(), OLDER)
