@@ -339,8 +339,9 @@ def test_a_mirror_with_what_was_listed_is_enough(
             lost = f"{kmod.registry.address.replace(':', '-')}/drivers/prebuilt"
             mirror.images.clear(lost, {NEW})
             mark, before = kmod.cluster.mark(), kmod.cluster.dump()
+            options = {**closed["hardware_enablement_options"], "build": False}
             refused = kmod.runner.play(
-                "enable", **{**closed, "hardware_enablement_builder": "none"}
+                "enable", **{**closed, "hardware_enablement_options": options}
             )
             assert refused.code == 2
             assert f"no image fits kernel {NEW}: " in refused.output
