@@ -208,11 +208,11 @@ def _overlay_image(overlay: Overlay, say: Say) -> Path:
 
     def make(folder: Path) -> None:
         write_programs(overlay, folder / "root", say)
+        _write_packed(overlay.packed, folder / "root", say)
         _add_layer(base, folder, images)
 
-    return make_once(
-        f"{overlay.name}-image", [base.name, sources(overlay)], overlay.about, make, say
-    )
+    parts = [base.name, sources(overlay), *_packed_inputs(overlay.packed)]
+    return make_once(f"{overlay.name}-image", parts, overlay.about, make, say)
 
 
 def _rulebook_image(say: Say) -> Path:
@@ -231,15 +231,24 @@ def _packed_image(packed: Packed, say: Say) -> Path:
     images = {reference(packed.name): RECIPES[packed.base].config}
 
     def make(folder: Path) -> None:
-        built = ensure_programs(say, packed.modules)
-        for path, program in packed.programs.items():
-            target = folder / "root" / path.lstrip("/")
-            target.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(built[program], target)
+        _write_packed(packed, folder / "root", say)
         _add_layer(base, folder, images)
 
-    parts = [base.name, dict(packed.programs), [cache_key(module) for module in packed.modules]]
+    parts = [base.name, *_packed_inputs(packed)]
     return make_once(f"{packed.name}-image", parts, packed.about, make, say)
+
+
+def _packed_inputs(packed: Packed) -> list[object]:
+    return [dict(packed.programs), [cache_key(module) for module in packed.modules]]
+
+
+def _write_packed(packed: Packed, root: Path, say: Say) -> None:
+    """Its programs into a root file system; they are built where the cache has none."""
+    built = ensure_programs(say, packed.modules)
+    for path, program in packed.programs.items():
+        target = root / path.lstrip("/")
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(built[program], target)
 
 
 def _add_layer(base: Path, folder: Path, images: Mapping[str, Mapping[str, object]]) -> None:

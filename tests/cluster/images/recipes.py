@@ -50,7 +50,7 @@ class Overlay:
 
     package: folder with Python modules and Go programs. scripts: program -> module with a main()
     that it calls. alone: path in the image -> module that stands there as it is. programs: program
-    -> Go source. names: image -> entry point.
+    -> Go source. packed: what else is in it. names: image -> entry point.
     """
 
     name: str
@@ -60,6 +60,7 @@ class Overlay:
     scripts: Mapping[str, str]
     alone: Mapping[str, str]
     programs: Mapping[str, str]
+    packed: Packed
     names: Mapping[str, Sequence[str]]
 
 
@@ -181,6 +182,14 @@ RECIPES = {
 }
 
 
+INJECTOR = Packed(
+    "device-injector",
+    "a stand-in of NRI's device injector",
+    "python-base",
+    INJECTOR_MODULES,
+    {"/usr/bin/plugin": "device-injector"},
+)
+
 GPU = Overlay(
     "gpu",
     "what behaves like NVIDIA's driver, toolkit, device plugin, exporter and CUDA sample",
@@ -200,6 +209,7 @@ GPU = Overlay(
     },
     alone={"/usr/bin/nvidia-smi": "smi"},
     programs={"nvidia-container-runtime": "nvidia_runtime.go"},
+    packed=INJECTOR,
     names={"gpu": [], "gpu-exporter": ["dcgm-exporter"], "gpu-vector-add": ["vector-add"]},
 )
 
@@ -221,14 +231,6 @@ NFD = Packed(
     "python-base",
     NFD_IMAGE_MODULES,
     {f"/usr/bin/{name}": name for name in ("nfd-gc", "nfd-master", "nfd-worker")},
-)
-
-INJECTOR = Packed(
-    "device-injector",
-    "a stand-in of NRI's device injector",
-    "python-base",
-    INJECTOR_MODULES,
-    {"/bin/plugin": "device-injector"},
 )
 
 PACKED = {packed.name: packed for packed in (EXPORTERS, NFD, INJECTOR)}

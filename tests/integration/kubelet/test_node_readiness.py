@@ -1,7 +1,8 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""With `readiness: nfd` nodes prove themselves: real nodes, the real nfd-worker and nfd-master."""
+"""With `readiness: nfd` nodes prove themselves: real nodes, the real nfd-worker and nfd-master. Their
+container runtime gives GPUs by its NRI (`runtime_mode: nri`), and knows nothing of it afterwards."""
 
 from __future__ import annotations
 
@@ -29,6 +30,7 @@ from tests.integration.waiting import wait_until, wait_until_none
 pytestmark = pytest.mark.kubelet
 
 USER = "readiness-run"
+OPTIONS = {"readiness": "nfd", "node_agent_image": PYTHON, "runtime_mode": "nri"}
 APP = "hardware-enablement-node-agent"
 OF_NFD = "nfd.node.kubernetes.io/feature-labels"
 FILE = "etc/kubernetes/node-feature-discovery/features.d/hardware-enablement.io-nvidia-gpu"
@@ -50,7 +52,7 @@ def site(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator
     listed = json.dumps({"apiVersion": "v1", "kind": "List", "items": network})
     cluster.kubectl("apply", "-f", "-", stdin=listed)
     with gpu_site(cluster, USER, tmp_path_factory.mktemp("runner")) as made:
-        made.options = {"readiness": "nfd", "node_agent_image": PYTHON}
+        made.options = OPTIONS
         first, second = cluster.workers
         made.install(first, Gpus())
         made.install(second, Gpus(fault=FAULT))
@@ -91,6 +93,26 @@ def pods(site: Site, node: str) -> list[str]:
 def requests(site: Site, since: int) -> list[dict[str, Any]]:
     """What the run's user has asked for."""
     return list(site.cluster.audit(user=site.runner.user, since=since))
+
+
+def container_runtimes(site: Site) -> dict[str, str]:
+    """Each node's containerd: its process, and the sums of all files that it is configured by."""
+    script = "pidof containerd; find -L /etc/containerd -type f | sort | xargs sha256sum"
+    return {
+        node: site.cluster.real_node(node).run("sh", "-c", script) for node in site.cluster.workers
+    }
+
+
+def a_container_runtime_without_it_is_refused_before_the_first_write(site: Site) -> None:
+    (old,) = site.cluster.add_nodes(1, profile="gpu-t4", prefix="old")
+    told = {"status": {"nodeInfo": {"containerRuntimeVersion": "containerd://2.0.5"}}}
+    site.cluster.kubectl("patch", "node", old, "--subresource=status", "-p", json.dumps(told))
+    mark = site.cluster.mark()
+    played = site.play()
+    assert played.code != 0
+    assert "needs containerd 1.7.30, or 2.1 or newer, and there is 2.0.5" in played.output
+    assert site.runner.writes(mark) == []
+    site.cluster.remove_nodes(old)
 
 
 def a_run_writes_no_label_and_starts_no_pod(site: Site) -> None:
@@ -155,6 +177,10 @@ def a_driver_is_exchanged(site: Site, bench: Bench) -> None:
     spec = pod_spec(COMPUTE, container={"resources": {"limits": {RESOURCE: "1"}}})
     spec["nodeSelector"] = {"kubernetes.io/hostname": first}
     bench.deployment("training", spec)
+    # A user's pod gets the GPU that it asks for, and no other.
+    (training,) = bench.pods_of("training")
+    shown = bench.kubectl("exec", training["metadata"]["name"], "--", "nvidia-smi", "-L")
+    assert len(shown.splitlines()) == 1, shown
     apps = ("nvidia-driver", "nvidia-container-toolkit", "nvidia-device-plugin")
     before = {app: site.pod(app, first) for app in apps}
     site.modules = "open"
@@ -182,7 +208,7 @@ def a_node_that_leaves_leaves_nothing_behind(site: Site) -> None:
 
 def runs_take_it_over_again(site: Site) -> None:
     first, _second = site.cluster.workers
-    site.options = {"readiness": "run"}
+    site.options = {**OPTIONS, "readiness": "run"}
     site.play().check()
     assert of_nfd(site, first) == set()
     assert site.summaries()[first] == "ready"
@@ -191,7 +217,7 @@ def runs_take_it_over_again(site: Site) -> None:
 
 def disabled_nothing_stays(site: Site) -> None:
     first, _second = site.cluster.workers
-    site.options = {"readiness": "nfd", "node_agent_image": PYTHON}
+    site.options = OPTIONS
     site.play().check()
     assert (site.cluster.real_node(first).root / FILE).exists()
     site.runner.play("disable", hardware_enablement_recipe="nvidia-gpu").check()
@@ -203,11 +229,14 @@ def disabled_nothing_stays(site: Site) -> None:
 
 def test_nodes_prove_themselves(site: Site, bench: Bench) -> None:
     """One story: each step goes on from the one before."""
+    before = container_runtimes(site)
+    a_container_runtime_without_it_is_refused_before_the_first_write(site)
     a_run_writes_no_label_and_starts_no_pod(site)
     a_node_that_joins_stops_where_it_is_broken(site)
     mended_it_ends_ready_with_nobody_there(site)
     an_agent_that_is_replaced_leaves_the_labels(site)
     a_driver_is_exchanged(site, bench)
+    assert container_runtimes(site) == before
     a_node_that_leaves_leaves_nothing_behind(site)
     runs_take_it_over_again(site)
     disabled_nothing_stays(site)

@@ -175,7 +175,8 @@ def _start(observation: Observation[WorkloadSettings], start: StartPod) -> Verdi
 def _failed(observation: Observation[WorkloadSettings], pod: Obj) -> Verdict:
     ends = _ends(pod)
     finished = max((seconds(end.get("finishedAt")) or 0.0 for end in ends), default=0.0)
-    if observation.view.acts and 0 < finished < observation.view.started - 1:
+    since = max(observation.view.started, observation.target.runnable_since)
+    if observation.view.acts and 0 < finished < since - 1:
         return _clear_away(observation, pod)
     code = next((end["exitCode"] for end in ends if end.get("exitCode")), None)
     text = judge(pod).message if code is None else f"{name(pod)} ended with exit code {code}"
@@ -200,13 +201,14 @@ def _ends(pod: Obj) -> list[Obj]:
 
 
 def _clear_away(observation: Observation[WorkloadSettings], pod: Obj) -> Verdict:
-    """What failed before this run began says nothing of now."""
+    """What failed before this run began, or before what it stands on was ready again, says nothing of
+    now."""
     removed = observation.query(_removal(pod))
     if removed is not None and removed.error:
-        text = f"the validation pod of an earlier run cannot be removed: {removed.error}"
+        text = f"a validation pod that failed before cannot be removed: {removed.error}"
         return Verdict(Outcome.BLOCKED, "ValidatorRefused", text)
     return Verdict(
-        Outcome.PENDING, "Starting", "a validation pod of an earlier run is being removed"
+        Outcome.PENDING, "Starting", "a validation pod that failed before is being removed"
     )
 
 

@@ -1,11 +1,12 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""`nvidia-ctk-installer --no-daemon`: makes containerd on the node know the GPUs.
+"""`nvidia-ctk-installer`: makes containerd on the node know the GPUs.
 
-Copies the runtime to the node, describes all GPUs as one CDI device, tells containerd of the
-runtime by a drop-in and restarts it, as a service manager would, by a signal to the process behind
-its socket.
+Copies the runtime to the node and describes all GPUs as one CDI device. With --no-daemon it tells
+containerd of the runtime by a drop-in and restarts it, as a service manager would, by a signal to
+the process behind its socket. With ENABLE_NRI_PLUGIN it does neither, and becomes a plugin of
+containerd's NRI that gives that device to pods of its own namespace by their annotation.
 """
 
 from __future__ import annotations
@@ -19,10 +20,14 @@ import struct
 import sys
 import time
 from pathlib import Path
+from typing import NoReturn
 
 from tests.cluster.images.gpu import cdi, gpus
 
 PROGRAMS = ("nvidia-container-runtime", "nvidia-ctk")
+# The stand-in of NRI's device injector, see tests/cluster/tools/device-injector.
+PLUGIN = "/usr/bin/plugin"
+ANNOTATION = "nvidia.cdi.k8s.io"
 KIND = os.environ.get("NVIDIA_CONTAINER_RUNTIME_MODES_CDI_DEFAULT_KIND", "")
 _DROP_IN = """\
 version = 3
@@ -38,9 +43,11 @@ SystemdCgroup = false
 
 def main() -> int:
     """Install; the exit code says whether all went well."""
-    if sys.argv[1:] != ["--no-daemon"] or os.environ["RUNTIME"] != "containerd":
+    nri = os.environ.get("ENABLE_NRI_PLUGIN") == "true"
+    if sys.argv[1:] != ([] if nri else ["--no-daemon"]) or os.environ["RUNTIME"] != "containerd":
         print(
-            f"only --no-daemon and containerd are simulated, not {sys.argv[1:]} and {os.environ['RUNTIME']}"
+            "only --no-daemon or ENABLE_NRI_PLUGIN, and containerd, are simulated,"
+            f" not {sys.argv[1:]} and {os.environ['RUNTIME']}"
         )
         return 2
     tree = Path(os.environ["DRIVER_ROOT_CTR_PATH"])
@@ -57,13 +64,28 @@ def main() -> int:
         partial.rename(folder / name)
     (folder / "runtime.json").write_text(json.dumps({"folders": [str(cdi.FOLDER)], "kind": KIND}))
     written = cdi.write(KIND, {"all": list(range(found.count))}, os.environ["NVIDIA_DRIVER_ROOT"])
-    print(f"wrote {written}")
+    print(f"wrote {written}", flush=True)
+    if nri:
+        become_plugin()
     configure(folder / "nvidia-container-runtime")
     print(
         f"restarted the container runtime, process {restart(os.environ['RUNTIME_SOCKET'])}",
         flush=True,
     )
     return 0
+
+
+def become_plugin() -> NoReturn:
+    """Go on as the plugin, which says "Waiting for signal" once containerd knows it."""
+    Path(os.environ["TOOLKIT_PID_FILE"]).write_text(str(os.getpid()))
+    options = {
+        "name": "nvidia-toolkit",
+        "prefix": f"{ANNOTATION}/container.",
+        "namespace": os.environ["NRI_NAMESPACE"],
+        "socket": os.environ["NRI_SOCKET"],
+    }
+    # No shell: what it is given comes from a pod's manifest.
+    os.execv(PLUGIN, [PLUGIN, *(f"-{name}={value}" for name, value in options.items())])  # noqa: S606
 
 
 def configure(program: Path) -> None:

@@ -474,6 +474,27 @@ def test_who_looks_sees_the_validation_pod_that_has_failed_in_the_last_run() -> 
     assert [type(query) for query in rig.walk.wants] == [ReadLogs]
 
 
+def test_a_validation_that_failed_before_what_it_stands_on_came_back_is_tried_again() -> None:
+    """A toolkit whose pod goes takes the GPUs from whoever starts meanwhile."""
+    rig = Rig(
+        world.plan("toolkit"),
+        world.plan("driver", requires=("toolkit",), proofs=(WORKLOAD,), deployed=False),
+    )
+    rig.snapshot.put_pod(world.pod("toolkit"))
+    (start,) = rig.wants()
+    assert isinstance(start, StartPod)
+    end = {"exitCode": 3, "finishedAt": timestamp(NOW + 10)}
+    statuses = [{"name": "main", "state": {"terminated": end}}]
+    failed = world.validator(start.name, "driver", phase="Failed", containerStatuses=statuses)
+    rig.snapshot.put_pod(failed)
+    rig.snapshot.put_pod(world.pod("toolkit", ready=False))
+    assert rig.observation(12)["driver"].phase is Phase.WAITING
+    rig.snapshot.put_pod(world.pod("toolkit"))
+    result = rig.observation(60)["driver"]
+    assert (result.phase, result.reason) == (Phase.WAITING, "Starting")
+    assert [type(query) for query in rig.walk.wants] == [RemovePod]
+
+
 @pytest.mark.parametrize(
     ("gates", "by_nodes", "reason"),
     [
