@@ -74,7 +74,7 @@ def test_what_plays_name_is_followed_from_playbook_to_core(repository: Repositor
         ("test_driver_builds.py", "recipes/nvidia-gpu/recipe.yml"),
         ("kernel/test_real_kernels.py", "playbooks/enable_gpu.yml"),
         # They only look at nodes as others do.
-        ("test_membership.py", "recipes/nvidia-gpu/recipe.yml"),
+        ("test_nfd.py", "recipes/nvidia-gpu/recipe.yml"),
         # A part of a package is not the program that it is, too.
         ("numa/test_numa_validate.py", "tests/benchmarks/cases.py"),
     ],
