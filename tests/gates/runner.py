@@ -25,6 +25,8 @@ from tests.gates.results import Known, Results
 from tests.gates.summary import Outcome, report, tell
 
 HEARTBEAT_S = 60
+# How many steps that compute run at a time where no other does: each leaves a processor idle now and then.
+COMPUTING_ALONE = 2
 REASON_CHARACTERS = 700
 # pytest's exit code where all tests have run and some have failed.
 TESTS_FAILED = 1
@@ -66,8 +68,8 @@ class Step:
     step.
 
     It takes `slots` of those that all steps share: as many as its tests that run at a time.
-    What `computes` has no cluster and waits for nothing: one such step at a time takes the
-    processor time that the others leave, and no slot.
+    What `computes` has no cluster and waits for nothing: one such step at a time, or two where no
+    other runs, takes the processor time that the others leave, and no slot.
     `lacking` says what this machine does not have for it; then it is skipped. `parts` gives the
     files that each part's result depends on, by its name: see results.py. A part of tests is a
     file of them.
@@ -156,7 +158,8 @@ def _is_beside(step: Step, slots: int) -> bool:
 def fits(step: Step, running: Collection[Step], slots: int) -> bool:
     """Whether it may start now; a step that wants more slots than there are does so alone."""
     if _is_beside(step, slots):
-        return not any(busy.computes for busy in running)
+        others = [busy for busy in running if not busy.computes]
+        return len(running) - len(others) < (1 if others else COMPUTING_ALONE)
     busy_slots = sum(busy.slots for busy in running if not _is_beside(busy, slots))
     return busy_slots == 0 or busy_slots + step.slots <= slots
 

@@ -132,6 +132,8 @@ def test_of_what_computes_one_runs_at_a_time_and_takes_no_slot() -> None:
     tests = replace(step("tests", ""), slots=2)
     assert fits(computes, [tests], 2)
     assert not fits(computes, [tests, computes], 4)
+    assert fits(computes, [computes], 4)
+    assert not fits(computes, [computes, computes], 4)
     assert fits(tests, [computes], 2)
     assert fits(tests, [computes, tests], 4)
     assert not fits(tests, [computes, tests], 3)
