@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from .._errors import InvalidInput
-from .._json import Obj
+from .._json import Obj, elements, part
 from .image_manifests import (
     OCI_INDEX,
     Document,
@@ -23,6 +23,7 @@ from .image_manifests import (
     read_document,
     read_manifest,
 )
+from .image_names import is_digest
 
 REF_NAME = "org.opencontainers.image.ref.name"
 _VERSION_FILE, _INDEX_FILE = "oci-layout", "index.json"
@@ -46,12 +47,7 @@ class ImageLayout:
 
     def entries(self) -> dict[str, Document]:
         """The descriptors of the images that have names, by these."""
-        found = {}
-        for entry in self._index().get("manifests") or ():
-            name = (entry.get("annotations") or {}).get(REF_NAME)
-            if name:
-                found[str(name)] = entry
-        return found
+        return {name: entry for entry in self._descriptors() if (name := _name_of(entry))}
 
     def manifest(self, descriptor: Document) -> Manifest:
         """The manifest or index of a descriptor. Raises InvalidInput where it is not there, or not what
@@ -89,12 +85,7 @@ class ImageLayout:
 
     def name(self, named: Mapping[str, Manifest]) -> None:
         """Give images that are there their names, which other images may have had. Other entries stay."""
-        index = self._index()
-        kept = [
-            entry
-            for entry in index.get("manifests") or ()
-            if (entry.get("annotations") or {}).get(REF_NAME) not in named
-        ]
+        kept = [entry for entry in self._descriptors() if _name_of(entry) not in named]
         added = [
             {
                 "mediaType": manifest.media_type,
@@ -112,19 +103,22 @@ class ImageLayout:
         if not (self.folder / _VERSION_FILE).exists():
             self._write_json(_VERSION_FILE, _VERSION)
 
-    def _index(self) -> Document:
+    def _descriptors(self) -> list[Document]:
+        """What is in the index. Raises InvalidInput for one that names no blob: whoever carried the folder
+        may have written it."""
         try:
             text = (self.folder / _INDEX_FILE).read_bytes()
         except FileNotFoundError:
-            return {}
+            return []
         found = read_document(text)
-        if found is None:
-            raise InvalidInput(
-                f"{self.folder / _INDEX_FILE} is no index of images",
-                why="it is not JSON",
-                todo="remove it, and export again: blobs that are there are not fetched again",
-            )
-        return found
+        entries = None if found is None else elements(found, "manifests")
+        if isinstance(entries, list) and all(map(_is_descriptor, entries)):
+            return entries
+        raise InvalidInput(
+            f"{self.folder / _INDEX_FILE} is no index of images",
+            why="it is not JSON" if found is None else "it has an image without a digest",
+            todo="remove it, and export again: blobs that are there are not fetched again",
+        )
 
     def _write_json(self, name: str, content: Obj) -> None:
         body = json.dumps(content, indent=2).encode()
@@ -158,3 +152,17 @@ class ImageLayout:
             why=f"{digest} is missing, or not what its digest says",
             todo="export again, which fetches what is not there, then copy the folder again",
         )
+
+
+def _is_descriptor(entry: object) -> bool:
+    """Whether it says which blob it is, by a digest that is no path to somewhere else."""
+    return (
+        isinstance(entry, dict)
+        and is_digest(str(entry.get("digest")))
+        and isinstance(entry.get("annotations") or {}, dict)
+    )
+
+
+def _name_of(descriptor: Document) -> str:
+    """The name of an image; "" for one without."""
+    return str(part(descriptor, "annotations").get(REF_NAME) or "")

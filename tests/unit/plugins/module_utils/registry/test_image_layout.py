@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import pytest
 
@@ -93,3 +93,13 @@ def test_an_index_for_some_architectures_is_another_one() -> None:
     assert few
     assert (few.members, few.digest != index.digest) == ([members[1]], True)
     assert limited(index, ["arm64", "s390x"]) is None
+
+
+@pytest.mark.parametrize(
+    "entry", [{}, {"digest": "sha256:../../etc"}, {"digest": DIGEST, "annotations": "x"}, "x"]
+)
+def test_an_index_that_names_no_blob_is_refused(tmp_path: Path, entry: Any) -> None:
+    (tmp_path / "oci-layout").write_text("{}")
+    (tmp_path / "index.json").write_text(json.dumps({"manifests": [entry]}))
+    with pytest.raises(InvalidInput, match="it has an image without a digest"):
+        ImageLayout(tmp_path).entries()
