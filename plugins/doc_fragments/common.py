@@ -34,6 +34,18 @@ requirements:
   - jinja2 >= 3.1.0
 """
 
+    # Of modules that speak to no cluster; where they run differs.
+    TARGET = r"""
+options: {}
+attributes:
+  action:
+    description: Runs inside the controller process where the connection is local, else as a module on the target.
+    support: full
+  async:
+    description: Supports being used with the C(async) keyword.
+    support: none
+"""
+
     CONTROLLER = r"""
 options: {}
 attributes:

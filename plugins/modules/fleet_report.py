@@ -46,14 +46,9 @@ options:
     default: true
     version_added: 0.2.0
 extends_documentation_fragment:
+  - hardware.enablement.common.target
   - hardware.enablement.common.reads
 attributes:
-  action:
-    description: Runs inside the controller process where the connection is local, else as a module on the target.
-    support: full
-  async:
-    description: Supports being used with the C(async) keyword.
-    support: none
   platform:
     description: Where it runs.
     support: full

@@ -15,6 +15,7 @@ description:
     podman on the machine that the task is delegated to, and pushes the image.
   - It asks no cluster. So an image can be built where there is none, or where the cluster must not build.
 extends_documentation_fragment:
+  - hardware.enablement.common.target
   - hardware.enablement.registries
 options:
   order:
@@ -47,12 +48,6 @@ requirements:
   - buildah or podman
   - git, where the context is a git repository
 attributes:
-  action:
-    description: Runs inside the controller process where the connection is local, else as a module on the target.
-    support: full
-  async:
-    description: Supports being used with the C(async) keyword.
-    support: none
   check_mode:
     description: Can run in C(check_mode); it then builds nothing.
     support: full

@@ -17,6 +17,7 @@ description:
     interrupted is mended by running it again.
   - It asks no cluster, and returns the mirrors as others are told of them.
 extends_documentation_fragment:
+  - hardware.enablement.common.target
   - hardware.enablement.registries
 options:
   images:
@@ -56,12 +57,6 @@ requirements:
   - python >= 3.10
   - requests
 attributes:
-  action:
-    description: Runs inside the controller process where the connection is local, else as a module on the target.
-    support: full
-  async:
-    description: Supports being used with the C(async) keyword.
-    support: none
   check_mode:
     description: Can run in C(check_mode); it then asks registries, and writes nothing.
     support: full
