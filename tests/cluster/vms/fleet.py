@@ -6,10 +6,12 @@
 from __future__ import annotations
 
 import uuid
+import warnings
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 
+from tests.cluster import processes
 from tests.cluster.api import Api
 from tests.cluster.commands import Setup
 from tests.cluster.errors import ClusterError
@@ -20,7 +22,7 @@ from tests.cluster.kubelet.model import Worker
 from tests.cluster.kubelet.node import Wait
 from tests.cluster.node_objects import is_usable
 from tests.cluster.pki import Authority
-from tests.cluster.vms.disk import Disk
+from tests.cluster.vms.disk import Boot, Disk
 from tests.cluster.vms.machine import API_NAME, HOST, Vm
 
 _RUNC = "/usr/sbin/runc"
@@ -38,7 +40,7 @@ def start_vms(setup: Setup, cluster: str, disk: Disk, api: Api, wait: Wait) -> N
         api.create("/api/v1/nodes", configuration.node_object(setup.fleet, worker))
         vm.start(boot, worker.ports[0])
     for worker in setup.fleet.vms:
-        _wait_until_usable(Vm(setup.folder, worker.name), api, wait, before="")
+        _wait_until_usable(Vm(setup.folder, worker.name), boot, worker, api, wait, before="")
         describe(api, worker.name, PROFILE)
 
 
@@ -51,18 +53,33 @@ def reboot_vm(vm: Vm, worker: Worker, disk: Disk, api: Api, wait: Wait, kernel: 
     before = api.get(f"/api/v1/nodes/{vm.name}")["status"]["nodeInfo"]["bootID"]
     vm.stop()
     vm.start(disk.boots[kernel], worker.ports[0])
-    _wait_until_usable(vm, api, wait, before=before)
+    _wait_until_usable(vm, disk.boots[kernel], worker, api, wait, before=before)
 
 
-def _wait_until_usable(vm: Vm, api: Api, wait: Wait, *, before: str) -> None:
+def _wait_until_usable(
+    vm: Vm, boot: Boot, worker: Worker, api: Api, wait: Wait, *, before: str
+) -> None:
     """Until it is Ready in another boot than that one."""
+    try:
+        _wait_for_kubelet(vm, api, wait, before=before)
+    except ClusterError as error:
+        if vm.runs:
+            raise
+        # An emulated kernel was seen to panic before anything of the cluster ran on it.
+        warnings.warn(f"{error}; it is started once more", stacklevel=1)
+        processes.forget(vm.cluster_folder, vm.name)
+        vm.start(boot, worker.ports[0])
+        _wait_for_kubelet(vm, api, wait, before=before)
+    wait(f"the node {vm.name}", partial(_is_usable, api, f"/api/v1/nodes/{vm.name}"))
+
+
+def _wait_for_kubelet(vm: Vm, api: Api, wait: Wait, *, before: str) -> None:
     path = f"/api/v1/nodes/{vm.name}"
     wait(f"the console of {vm.name}", vm.console.answers)
     wait(
         f"the kubelet of {vm.name}",
         lambda: api.get(path)["status"].get("nodeInfo", {}).get("bootID", "") not in ("", before),
     )
-    wait(f"the node {vm.name}", partial(_is_usable, api, path))
 
 
 def _is_usable(api: Api, path: str) -> bool:
