@@ -8,14 +8,13 @@ test_driver_container.py."""
 from __future__ import annotations
 
 import json
-from typing import Any
 
 import pytest
 
 from tests.cluster import Cluster
 from tests.cluster.simulation.faults import clear_faults
 from tests.integration import sight
-from tests.integration.driver_bed import KERNEL_LABEL, SECRETS, DriverBed, check_output
+from tests.integration.driver_bed import KERNEL_LABEL, SECRETS, GpuBed, check_output
 from tests.integration.kmod_bed import NEW, OLD
 from tests.integration.namespaces import make_namespace
 from tests.integration.plays import Runner
@@ -25,31 +24,15 @@ from tests.integration.waiting import wait_until
 pytestmark = pytest.mark.builds
 
 THIRD, FOURTH = "6.8.0-85-generic", "6.8.0-90-lowlatency"
+# Of RHEL: one kernel with an image of its own, one without.
+COMPILED, BARE = "5.14.0-570.el9_6.x86_64", "5.14.0-611.el9_7.x86_64"
+ENTITLEMENT = "/run/secrets/etc-pki-entitlement"
 NODES = {"gpu-old-1", "gpu-old-2", "gpu-new-1", "third-1"}
 
 
-class Gpus(DriverBed):
+class Gpus(GpuBed):
     """nvidia-gpu on gpu-old-1 and gpu-old-2 (OLD), gpu-new-1 (NEW), third-1 (THIRD). plain-1
     builds."""
-
-    recipe = "nvidia-gpu"
-    nodes = "feature.node.kubernetes.io/pci-0302_10de.present=true"
-
-    def options(self, **others: Any) -> dict[str, Any]:
-        """Images are looked up in the registry."""
-        return {
-            "driver_lookup": True,
-            "driver_precompiled": True,
-            "driver_repository": f"{self.registry.address}/nvidia",
-            "image_pull_secrets": ["registry"],
-            **others,
-        }
-
-    def publish(self, kernel: str, version: str = "", **labels: str) -> str:
-        """Push an image as NVIDIA does: the tag and one label tell branch and kernel; returns its
-        digest."""
-        labels = {"version": version or f"595-{kernel}", **labels}
-        return self.images.push("nvidia/driver", f"595-{kernel}-ubuntu24.04", labels=labels)
 
     def gpus(self) -> dict[str, dict[str, str]]:
         """Every GPU node's gates."""
@@ -164,6 +147,36 @@ def an_image_that_is_published_later_heals_it(gpus: Gpus) -> None:
     assert gpus.runner.writes(mark) == []
 
 
+def on_rhel_the_image_that_compiles_takes_the_place_and_the_subscription(gpus: Gpus) -> None:
+    for kernel, prefix in ((COMPILED, "compiled"), (BARE, "bare")):
+        gpus.cluster.add_nodes(1, profile="gpu-h100", kernel=kernel, os="rhel:9.6", prefix=prefix)
+    host, before = gpus.registry.address, gpus.drivers()
+    compiled, compiling = gpus.publish(COMPILED, os="rhel9"), gpus.publish_compiling("rhel9")
+    gpus.play().check()
+
+    assert gpus.drivers() == {
+        **before,
+        COMPILED: f"{host}/nvidia/driver@{compiled}",
+        BARE: f"{host}/nvidia/driver@{compiling}",
+    }
+    assert gpus.record()[BARE]["name"] == f"{host}/nvidia/driver:595.91.07-rhel9"
+    assert set(gpus.summaries().values()) == {"ready"}
+    specs = gpus.driver_specs()
+    mounts = {
+        kernel: [each["mountPath"] for each in specs[kernel]["containers"][0]["volumeMounts"]]
+        for kernel in (COMPILED, BARE)
+    }
+    assert {kernel: ENTITLEMENT in each for kernel, each in mounts.items()} == {
+        COMPILED: False,
+        BARE: True,
+    }
+    mark = gpus.cluster.mark()
+    gpus.play().unchanged()
+    assert gpus.runner.writes(mark) == []
+    gpus.runner.play("status", hardware_enablement_recipe="nvidia-gpu").check()
+    gpus.cluster.remove_nodes("compiled-1", "bare-1")
+
+
 def what_nobody_publishes_is_built_from_the_vendors_sources(gpus: Gpus) -> None:
     gpus.cluster.add_nodes(1, profile="gpu-h100", kernel=FOURTH, os="ubuntu:24.04", prefix="fourth")
     repository = f"{gpus.registry.address}/own/driver"
@@ -222,6 +235,7 @@ def test_images_from_one_that_nobody_published_to_none_that_is_looked_up(gpus: G
     for label in ("version", KERNEL_LABEL):
         another_kernels_image_is_refused_by_the_vendors_label_and_by_ours(gpus, label)
     an_image_that_is_published_later_heals_it(gpus)
+    on_rhel_the_image_that_compiles_takes_the_place_and_the_subscription(gpus)
     with gpus.slow_builds():
         what_nobody_publishes_is_built_from_the_vendors_sources(gpus)
     without_look_ups_the_images_are_merely_named_and_nothing_old_is_shown(gpus)

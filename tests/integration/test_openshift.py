@@ -14,12 +14,19 @@ import pytest
 
 from tests.cluster import Cluster
 from tests.integration.conftest import grant
+from tests.integration.driver_bed import GpuBed
+from tests.integration.namespaces import make_namespace
 from tests.integration.plays import PLAYBOOKS, REPO, Runner
+from tests.integration.registry_bed import Bed
 
 pytestmark = pytest.mark.recipes
 
 OPTIONS = {"grafana": "instance", "grafana_expose": True}
-BUILD = "9.6.20250805-0"
+BUILD, KERNEL = "9.6.20250805-0", "5.14.0-570.el9.x86_64"
+# Of another machine, whose kernel has an image of its own.
+COMPILED = "5.14.0-611.el9.x86_64"
+# What the cluster's ImageStream has for that build (tests/cluster/openshift/instances.yaml).
+TOOLKIT = f"quay.io/openshift-release-dev/ocp-v4.0-art-dev@sha256:{'1a' * 32}"
 SCCS = ("driver", "container-toolkit", "device-plugin", "dcgm-exporter")
 
 
@@ -37,7 +44,7 @@ def openshift() -> Iterator[Cluster]:
         started.add_nodes(
             1,
             profile="gpu-h100",
-            kernel="5.14.0-570.el9.x86_64",
+            kernel=KERNEL,
             os=f"rhcos:{BUILD}",
             runtime="cri-o",
         )
@@ -66,11 +73,48 @@ def names(cluster: Cluster, kind: str) -> list[str]:
     return [item["metadata"]["name"] for item in json.loads(listed)["items"]]
 
 
-def test_openshift_gets_its_constraints_and_a_route(
-    openshift: Cluster, openshift_runner: Runner
-) -> None:
-    runner = openshift_runner
-    played = runner.play("enable_gpu", hardware_enablement_options=OPTIONS).check()
+@pytest.fixture
+def gpus(openshift: Cluster, openshift_runner: Runner, bed: Bed) -> Iterator[GpuBed]:
+    """One of two kernels has an image of its own; for the other one there is one that compiles."""
+    make_namespace(openshift, "nvidia-gpu", "nvidia-gpu")
+    made = GpuBed(openshift, openshift_runner, bed)
+    made.give_secret()
+    made.publish(COMPILED, os="rhel9")
+    made.publish_compiling("rhel9")
+    openshift.add_nodes(
+        1,
+        profile="gpu-h100",
+        kernel=COMPILED,
+        os=f"rhcos:{BUILD}",
+        runtime="cri-o",
+        prefix="compiled",
+    )
+    yield made
+    openshift.remove_nodes("compiled-1")
+
+
+def an_image_that_compiles_does_so_in_the_driver_toolkit_of_the_release(gpus: GpuBed) -> None:
+    repository = f"{gpus.registry.address}/nvidia/driver"
+    names = {KERNEL: "595.91.07-rhel9", COMPILED: f"595-{COMPILED}-rhel9"}
+    pinned = {
+        kernel: f"{repository}@{gpus.images.digest('nvidia/driver', name)}"
+        for kernel, name in names.items()
+    }
+    assert {
+        kernel: {each["name"]: each["image"] for each in spec["containers"]}
+        for kernel, spec in gpus.driver_specs().items()
+    } == {
+        KERNEL: {"driver": pinned[KERNEL], "driver-toolkit": TOOLKIT},
+        COMPILED: {"driver": pinned[COMPILED]},
+    }
+    assert {kernel: entry["name"] for kernel, entry in gpus.record().items()} == {
+        kernel: f"{repository}:{name}" for kernel, name in names.items()
+    }
+
+
+def test_openshift_gets_its_constraints_a_route_and_its_driver_toolkit(gpus: GpuBed) -> None:
+    openshift, runner = gpus.cluster, gpus.runner
+    played = gpus.play(options=gpus.options(**OPTIONS)).check()
     assert "does without" not in played.output
     assert names(openshift, "route.route.openshift.io")
     assert names(openshift, "ingress.networking.k8s.io") == []
@@ -78,8 +122,11 @@ def test_openshift_gets_its_constraints_and_a_route(
     for part in SCCS:
         assert any(part in name for name in found), found
     assert names(openshift, "servicemonitor.monitoring.coreos.com")
-    again = runner.play("enable_gpu", hardware_enablement_options=OPTIONS).check()
-    again.unchanged()
+    assert set(gpus.summaries().values()) == {"ready"}
+    an_image_that_compiles_does_so_in_the_driver_toolkit_of_the_release(gpus)
+    mark = openshift.mark()
+    gpus.play(options=gpus.options(**OPTIONS)).unchanged()
+    assert runner.writes(mark) == []
     runner.play("disable", hardware_enablement_recipe="nvidia-gpu").check()
     assert names(openshift, "securitycontextconstraints.security.openshift.io") == []
     assert names(openshift, "route.route.openshift.io") == []
