@@ -211,16 +211,22 @@ def promises() -> list[str]:
 def no_counterparts() -> list[str]:
     """Each field of NVIDIA's custom resources that is no option here, by the sentence why."""
     reasons: dict[str, list[str]] = {}
+    counts = []
     for kind in (counterparts.POLICY, counterparts.DRIVER):
         parts: dict[str, list[str]] = {}
-        for field, why in counterparts.without_counterpart(kind).items():
+        unmapped = counterparts.without_counterpart(kind)
+        counts.append(
+            f"{len(unmapped)} of the {counterparts.count_of(kind)} of `{kind.rpartition('/')[2]}`"
+        )
+        for field, why in unmapped.items():
             named = _widest_part(counterparts.TABLES[kind][0], field, why)
             fields = parts.setdefault(why, [])
             fields += [named] if named not in fields else []
         for why, fields in parts.items():
             listed = ", ".join(f"`{field}`" for field in fields)
             reasons.setdefault(why, []).append(f"{kind.rpartition('/')[2]}: {listed}")
-    return _table(("fields", "why"), [("; ".join(fields), why) for why, fields in reasons.items()])
+    rows = [("; ".join(fields), why) for why, fields in reasons.items()]
+    return [f"They are {' and '.join(counts)}.", "", *_table(("fields", "why"), rows)]
 
 
 def _widest_part(table: Mapping[str, object], field: str, why: str) -> str:

@@ -110,6 +110,11 @@ def in_context(kind: str, case: FieldCase) -> Obj:
     return spec
 
 
+def count_of(kind: str) -> int:
+    """How many fields there are that can be set alone."""
+    return len({case.path for each, case in CASES if each == kind})
+
+
 def without_counterpart(kind: str) -> dict[str, str]:
     """The fields that are no option, nor done otherwise -> the sentence why."""
     found: dict[str, str] = {}

@@ -17,8 +17,11 @@ from .driver_fields import (
     BESIDE_SWITCHES,
     DRIVER_FIELDS,
     DRIVER_SWITCHES,
+    LABELS,
+    NO_EFFECT,
     NO_IMAGE,
     REPOSITORIES,
+    RIGHTS,
     read_beside,
     read_driver,
 )
@@ -67,7 +70,6 @@ _RESOURCE_TAINT = "nvidia.com/gpu"
 _DEFAULT_DRIVER_DIR = "/run/nvidia/driver"
 _DEFAULT_MPS_ROOT = "/run/nvidia/mps"
 
-_LABELS = UnmappedField("pods have the recipe's labels and annotations")
 _PASSTHROUGH = UnmappedField(
     "the recipe nvidia-gpu-passthrough gives whole GPUs to virtual machines, on nodes with the label"
     " nvidia.com/gpu.workload.config=vm-passthrough",
@@ -114,7 +116,8 @@ def _component(name: str) -> dict[str, Any]:
             "what its flags say its variables say as well: give env of the state"
         ),
         f"{name}.hostNetwork": UnmappedField(
-            "its pods have a network of their own", harmless=(False,)
+            "it asks nobody and answers in the cluster alone, so its pods have a network of their own",
+            harmless=(False,),
         ),
     }
 
@@ -146,9 +149,9 @@ FIELDS: Fields = {
         "operands roll, and drivers wait for upgrade", differs=True, harmless=("RollingUpdate",)
     ),
     "daemonsets.rollingUpdate.maxUnavailable": MappedField("max_unavailable", str),
-    "daemonsets.labels": _LABELS,
-    "daemonsets.annotations": _LABELS,
-    "daemonsets.podSecurityContext": UnmappedField("pods have the recipe's security context"),
+    "daemonsets.labels": LABELS,
+    "daemonsets.annotations": LABELS,
+    "daemonsets.podSecurityContext": RIGHTS,
     "driver.enabled": MappedField("driver_enabled"),
     "driver.useNvidiaDriverCRD": ReadField(),
     "driver.repoConfig.configMapName": REPOSITORIES,
@@ -159,7 +162,7 @@ FIELDS: Fields = {
     **_component("toolkit"),
     "toolkit.env": ReadField(),
     "cdi.enabled": MappedField("device_list_strategy", lambda on: None if on else ["envvar"]),
-    "cdi.default": SkippedField("it has no effect in the operator either"),
+    "cdi.default": NO_EFFECT,
     "cdi.nriPluginEnabled": MappedField("runtime_mode", lambda on: "nri" if on else None),
     "devicePlugin.enabled": MappedField("device_plugin_enabled", unless_on),
     "devicePlugin.config": UnmappedField(
@@ -195,19 +198,19 @@ FIELDS: Fields = {
     "dcgmExporter.serviceMonitor.relabelings": MappedField("monitoring_relabelings", lambda given: [*given]),
     "dcgmExporter.serviceMonitor.scrapeTimeout": MappedField("monitoring_timeout"),
     "dcgmExporter.service": UnmappedField(
-        "the exporter's Service is reached in the cluster",
+        "metrics of nodes are for the cluster alone: the exporter's Service is of type ClusterIP",
         harmless=({"internalTrafficPolicy": "Cluster"}, {"type": "ClusterIP"}),
     ),
     **_component("dcgmExporter"),
     "dcgmExporter.hostNetwork": MappedField("exporter_host_network", _if_on),
-    "dcgmExporter": UnmappedField("the exporter has the recipe's settings"),
+    "dcgmExporter.annotations": LABELS,
     "hostPaths.kubeletRootDir": MappedField("kubelet_root"),
     "hostPaths.rootFS": UnmappedField("the host's files are those below /", harmless=("/",)),
     "hostPaths.driverInstallDir": ReadField(),
     "dcgm.enabled": MappedField("dcgm_enabled"),
     **_component("dcgm"),
     "dcgm.args": MappedField("dcgm_args", _texts),
-    "dcgm.hostPort": SkippedField("it has no effect in the operator either"),
+    "dcgm.hostPort": NO_EFFECT,
     **BESIDE_FIELDS,
     "nodeStatusExporter": UnmappedField("labels of nodes and the record say how each stands", differs=True),
     "validator": UnmappedField("the recipe's own proofs say what works", differs=True),

@@ -35,7 +35,16 @@ _PULLED = ("Always", "Never")
 _PROBED = ("failureThreshold", "initialDelaySeconds", "periodSeconds", "timeoutSeconds")
 REPOSITORIES = MappedField("driver_repositories_config_map")
 NO_IMAGE = UnmappedField("repository, image and version make an image together, and one is missing")
-_PROBE = UnmappedField("the driver has a startup probe, and no other")
+LABELS = UnmappedField(
+    "pods are found by the recipe's labels and annotations; an admission policy can add others"
+)
+RIGHTS = UnmappedField(
+    "the recipe gives each container the rights that its program needs, and no more"
+)
+NO_EFFECT = SkippedField("it has no effect in the operator either")
+_PROBE = UnmappedField(
+    "a startup probe waits for the driver, and every run asks by its proofs whether it is still there"
+)
 
 
 def _beside(name: str) -> dict[str, FieldMapping]:
@@ -51,8 +60,10 @@ def _beside(name: str) -> dict[str, FieldMapping]:
         f"{name}.imagePullSecrets": MappedField(
             "image_pull_secrets", lambda names: [str(each) for each in names]
         ),
-        f"{name}.env": UnmappedField("its container has the recipe's environment"),
-        f"{name}.args": UnmappedField("its container has the recipe's arguments"),
+        f"{name}.env": UnmappedField(
+            "its container has the variables of the driver's: give env of the state driver"
+        ),
+        f"{name}.args": NO_EFFECT,
     }
 
 

@@ -19,7 +19,9 @@ from .driver_fields import (
     BESIDE_SWITCHES,
     DRIVER_FIELDS,
     DRIVER_SWITCHES,
+    LABELS,
     REPOSITORIES,
+    RIGHTS,
     read_beside,
     read_driver,
 )
@@ -38,7 +40,6 @@ from .field_mapping import (
 
 KIND = "NVIDIADriver"
 _POOL = "selector of pool "
-_LABELS = UnmappedField("pods have the recipe's labels and annotations")
 _HOST = "the recipe serves containers, not the hosts of virtual GPUs"
 _TERMS = (
     "a pool has one selector of labels, and this has more: its nodes get no driver, unless you give"
@@ -56,9 +57,9 @@ FIELDS: Fields = {
     "nodeAffinity": UnmappedField("it prefers nodes, which no DaemonSet does"),
     "tolerations": MappedField("tolerations"),
     "priorityClassName": MappedField("priority_class"),
-    "labels": _LABELS,
-    "annotations": _LABELS,
-    "podSecurityContext": UnmappedField("the driver's pod has the recipe's security context"),
+    "labels": LABELS,
+    "annotations": LABELS,
+    "podSecurityContext": RIGHTS,
     **BESIDE_FIELDS,
     "virtualTopologyConfig.name": MappedField("driver_topology_config_map"),
 }  # fmt: skip

@@ -16,6 +16,7 @@ from ansible_collections.hardware.enablement.tests.unit.recipes.looking import (
     container,
     env_of,
     host_paths,
+    pod_spec,
 )
 
 BOTH = {"gds_enabled": True, "gdrcopy_enabled": True}
@@ -90,6 +91,26 @@ def test_peer_memory_knows_whose_the_network_drivers_are(
     peermem = container(spec, "peermem")
     assert peermem["image"] == container(spec, "driver")["image"]
     assert peermem["command"] == ["nvidia-driver", "reload_nvidia_peermem"]
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({}, set()),
+        ({"gdrcopy_enabled": True}, {"GDRCOPY_ENABLED"}),
+        # controllers/object_controls.go of NVIDIA/gpu-operator, v26.7.0: with the network cards' nodes.
+        ({"gds_enabled": True}, {"GDS_ENABLED", "MOFED_ENABLED"}),
+        (BOTH, {"GDRCOPY_ENABLED", "GDS_ENABLED", "MOFED_ENABLED"}),
+    ],
+)
+def test_who_gets_a_gpu_gets_the_device_nodes_of_what_is_beside(
+    nvidia_gpu: Any, options: Obj, told: set[str]
+) -> None:
+    spec = pod_spec(nvidia_gpu(groups=(UBUNTU,), **options), "nvidia-device-plugin")
+    env = env_of(container(spec, "device-plugin"))
+    assert {
+        name for name, value in env.items() if (name.endswith("_ENABLED"), value) == (True, "true")
+    } == told
 
 
 def test_what_is_beside_a_driver_is_part_of_what_it_is(nvidia_gpu: Any) -> None:
