@@ -32,6 +32,14 @@ APPS = {
     "nvidia-driver-6-8-0-60-generic-11aa22": "nvidia-driver-daemonset",
     "nvidia-mig": "nvidia-mig-manager",
 }
+# What NVIDIA/NVSentinel looks for (distros/kubernetes/nvsentinel): values.yaml of charts/labeler at 073b2f45
+# (dcgmAppLabel, driverAppLabel) and of charts/gpu-health-monitor at 111c0316 (nodeSelector); global.dcgm.service of its
+# documentation.
+NVSENTINEL: Obj = {
+    "apps": {"nvidia-dcgm", "nvidia-driver-daemonset"},
+    "nodes": {"nvidia.com/gpu.present": "true"},
+    "service": ("nvidia-dcgm", 5555),
+}
 
 
 def exporter(rendering: Any) -> Obj:
@@ -131,6 +139,16 @@ def test_other_tools_find_what_they_look_for_by_one_option(nvidia_gpu: Any) -> N
     # It says who brings the driver.
     assert "nvidia.com/gpu.deploy.driver" not in rule["labels"]
     assert not plain.objects("NodeFeatureRule")
+
+
+def test_nvsentinel_finds_what_its_values_name(nvidia_gpu: Any) -> None:
+    rendering = nvidia_gpu(apis=NFD, operator_labels=True, dcgm_enabled=True)
+    labels = [template_labels(rendering, each) for each in names(rendering, "DaemonSet")]
+    assert {each.get("app") for each in labels} >= NVSENTINEL["apps"]
+    (rule,) = rendering.one("NodeFeatureRule", "nvidia-gpu-operator-labels")["spec"]["rules"]
+    assert rule["labels"].items() >= NVSENTINEL["nodes"].items()
+    name, port = NVSENTINEL["service"]
+    assert [each["port"] for each in rendering.one("Service", name)["spec"]["ports"]] == [port]
 
 
 def test_the_state_of_a_division_is_a_label(nvidia_gpu: Any) -> None:

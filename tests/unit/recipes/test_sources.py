@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from ansible_collections.hardware.enablement.tests.unit.recipes.conftest import (
     GROUPS,
@@ -80,6 +82,12 @@ VARIANTS: dict[str, tuple[dict[str, Any], ...]] = {
     ),
     "xilinx-fpga": ({"validation_resource": "amd.com/xilinx_u250"},),
 }
+# The tags of NVIDIA's own operator, and those of ours that are others.
+OF_THE_OPERATOR = yaml.safe_load((Path(__file__).parent / "gpu_operator.yml").read_text())["images"]
+OTHER_TAGS = {
+    "container-toolkit": "v1.20.2",  # a newer patch release
+    "dra-driver-nvidia-gpu": "v0.4.1",  # the newest whose sources are published
+}
 
 
 def rows(recipe: str) -> dict[tuple[str, str, str], tuple[str, str]]:
@@ -124,6 +132,17 @@ def test_the_table_and_the_recipe_name_the_same(name: str) -> None:
     table, recipe = set(rows(name)), rendered(name)
     assert sorted(recipe - table) == [], "the recipe renders what the table does not name"
     assert sorted(table - recipe) == [], "the table names what the recipe does not render"
+
+
+def test_tags_are_the_newest_that_nvidias_operator_names() -> None:
+    found: dict[str, set[str]] = {}
+    for recipe in ("nvidia-gpu", "nvidia-gpu-passthrough"):
+        for _state, kind, name in rendered(recipe):
+            image, _colon, tag = name.rpartition("/")[2].partition(":")
+            # A tag of a precompiled driver has its branch instead of a version.
+            if kind == "image" and image in OF_THE_OPERATOR and "<kernel>" not in tag:
+                found.setdefault(image, set()).add(tag.removesuffix("-<os>"))
+    assert found == {name: {tag} for name, tag in {**OF_THE_OPERATOR, **OTHER_TAGS}.items()}
 
 
 @pytest.mark.parametrize("name", VARIANTS)
