@@ -136,7 +136,10 @@ class TestNothingEnabled:
 
     def test_the_key_has_signed_none_of_them(self, kmod: Kmod) -> None:
         digest = set_prebuilt(kmod)
-        played = kmod.play(options=kmod.options(prebuilt_key=COSIGN_PUB, build=False))
+        keys = ("configmap", "keys", "-n", NAMESPACE)
+        kmod.cluster.kubectl("create", *keys, f"--from-literal=cosign.pub={COSIGN_PUB}")
+        played = kmod.play(options=kmod.options(prebuilt_key="configmap/keys", build=False))
+        kmod.cluster.kubectl("delete", *keys)
         assert played.code != 0
         image = f"{kmod.registry.address}/drivers/prebuilt@{digest}"
         sentence = (

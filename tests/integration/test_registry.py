@@ -800,7 +800,7 @@ def test_a_signature_of_cosign_is_found_in_both_of_its_forms_and_copied(
 
     def signed() -> list[bool]:
         pinned = [bed.reference(f"{name}@{digest}") for digest in (new, old)]
-        return [bed.client().is_signed(each, key) for each in pinned]
+        return [bed.client().is_signed(each, [key]) for each in pinned]
 
     assert signed() == [False, False]
     empty, beside = b"{}", bundle()
@@ -842,8 +842,8 @@ def test_a_signature_of_cosign_is_found_in_both_of_its_forms_and_copied(
     assert not copied(any_bed, state="imported", **params)["changed"]
     places = tuple(RegistryMirror(**each) for each in done["registry_mirrors"])
     client = any_bed.client(mirrors=places)
-    assert client.is_signed(bed.reference(f"{name}@{new}"), key)
-    assert client.is_signed(bed.reference(f"{name}@{old}"), key)
+    assert client.is_signed(bed.reference(f"{name}@{new}"), [key])
+    assert client.is_signed(bed.reference(f"{name}@{old}"), [key])
 
 
 def descriptor(media_type: str, body: bytes) -> dict[str, Any]:

@@ -14,7 +14,6 @@ from .._nodes.groups import NodeGroup
 from .._nodes.taints import operand_tolerations
 from .._registry.image_client import Registries
 from .._registry.image_names import parse
-from .._registry.image_signature import PublicKey
 from .._registry.policy import RegistryPolicy
 from .._registry.registry_errors import (
     Denied,
@@ -29,6 +28,7 @@ from .build_request import BuildRequest
 from .cluster_registries import RegistryReader
 from .credentials import read_keyring
 from .environment import NamespaceSecrets
+from .lookups.image_keys import ImageKeys
 from .lookups.imagestream import ImageStreamLookup, by_host
 from .lookups.node import NodeLookup
 from .orders import Found
@@ -55,6 +55,7 @@ class ImageAccess:
         self._config = build.credentials.registry_auth_file or ""
         self._policy: RegistryPolicy | EnablementError | None = None
         self._registries: Registries | None = None
+        self._keys = ImageKeys(client, prepared.namespace)
 
     def policy(self) -> RegistryPolicy:
         """Whom to ask and how, the same for all. Raises EnablementError, each time, where a secret
@@ -123,18 +124,19 @@ class ImageAccess:
         return Found(str(parsed.pinned(image.digest)), image.digest, dict(image.labels))
 
     def unsigned(self, reference: str, key: str) -> str:
-        """Why an image, pinned by its digest, is not signed by a public key (PEM); "" where it is. Raises
-        InvalidInput for what is no such key, RegistryError where that cannot be asked."""
-        public = PublicKey(key)
+        """Why an image, pinned by its digest, is not signed by a key of those that a recipe names; ""
+        where it is. Raises as ImageKeys does, RegistryError where that cannot be asked."""
+        keys = self._keys.named(key)
         if is_internal(reference):
             return (
                 f"{reference} is not used, since a signature in OpenShift's internal registry cannot be"
                 " looked up; name it in a registry that answers here"
             )
-        if self.registries().is_signed(parse(reference), public):
+        if self.registries().is_signed(parse(reference), keys):
             return ""
+        prints = " or ".join(each.fingerprint for each in keys)
         return (
-            f"{reference} is not used, since the key with the fingerprint {public.fingerprint} has not"
+            f"{reference} is not used, since the key with the fingerprint {prints} has not"
             " signed it; sign it (cosign sign --key), or correct the key"
         )
 

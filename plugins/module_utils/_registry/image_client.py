@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TypeVar
@@ -81,11 +81,11 @@ class Registries:
         there is none anywhere."""
         return self._first(reference, lambda place: place.manifest(place.place.version))
 
-    def is_signed(self, reference: Reference, key: PublicKey) -> bool:
-        """Whether an image, named by its digest, has a signature of that key beside it, in the first place
-        that has the image."""
+    def is_signed(self, reference: Reference, keys: Sequence[PublicKey]) -> bool:
+        """Whether an image, named by its digest, has a signature of any of these keys beside it, in the
+        first place that has the image."""
         found = self.manifest(reference)
-        return found is not None and SignatureSearch(found[0]).is_signed(reference.digest, key)
+        return found is not None and SignatureSearch(found[0]).is_signed(reference.digest, keys)
 
     def push_to(self, place: Reference, task: str) -> PushRepository:
         """A repository at just that place, to be written to. task: what for, as messages say it."""

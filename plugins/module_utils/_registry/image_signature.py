@@ -42,7 +42,8 @@ class PublicKey:
 
     def __init__(self, pem: str) -> None:
         """Raises InvalidInput for what is no key of that kind, or where nothing can be verified."""
-        what, todo = "Cannot verify signatures of images", "give the text of cosign.pub"
+        what = "Cannot verify signatures of images"
+        todo = "give the text of cosign.pub, or secret/NAME or configmap/NAME that has it"
         if serialization is None:
             why = "the Python package cryptography is missing where this runs"
             raise InvalidInput(what, why=why, todo="install cryptography 42 or newer")
@@ -70,6 +71,13 @@ class PublicKey:
         except (binascii.Error, ValueError, InvalidSignature):
             return False
         return True
+
+
+def public_keys(text: str) -> list[PublicKey]:
+    """The keys of a text with one or several of them, one below the other. Raises InvalidInput."""
+    found = [each[0] for each in _PEM.finditer(text)]
+    is_all = not _PEM.sub("", text).strip()
+    return [PublicKey(each) for each in (found if found and is_all else [text])]
 
 
 def signs_payload(key: PublicKey, payload: bytes, signature: str, digest: str) -> bool:

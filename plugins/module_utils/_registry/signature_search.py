@@ -8,7 +8,7 @@ Source: the OCI distribution specification 1.1, "Listing Referrers" and "Referre
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from .image_manifests import Manifest
 from .image_signature import BUNDLE, SIGNATURE, SIMPLE, PublicKey, signs_bundle, signs_payload
@@ -32,14 +32,18 @@ class SignatureSearch:
     def __init__(self, repository: Repository) -> None:
         self._repository = repository
 
-    def is_signed(self, digest: str, key: PublicKey) -> bool:
-        """Whether there is one of that key for that digest. Raises RegistryError and InvalidInput."""
+    def is_signed(self, digest: str, keys: Sequence[PublicKey]) -> bool:
+        """Whether there is one of any of these keys for that digest. Raises RegistryError and
+        InvalidInput."""
         beside, older = signature_tags(digest)
         return any(
-            signs_bundle(key, bundle, digest) for bundle in self._bundles(digest, beside)
+            signs_bundle(key, bundle, digest)
+            for bundle in self._bundles(digest, beside)
+            for key in keys
         ) or any(
             signs_payload(key, payload, signature, digest)
             for payload, signature in self._payloads(self._repository.manifest(older))
+            for key in keys
         )
 
     def _bundles(self, digest: str, tag: str) -> Iterator[bytes]:

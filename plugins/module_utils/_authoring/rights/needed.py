@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from ..._builds import choice, cluster_registries, credentials, prediction
-from ..._builds.lookups import imagestream
+from ..._builds.lookups import image_keys, imagestream
 from ..._cluster import events, lease
 from ..._cluster.api_client import identity
 from ..._cluster.api_client.rights import CLUSTER, OF_RECIPE, OPERANDS, READ, Right
@@ -95,6 +95,8 @@ def _of_recipe(recipe: Recipe, objects: Sequence[Made], types: ApiTypes) -> Iter
         yield _of(rival.api_version, rival.kind, types, CLUSTER, ("list",))
     for made in recipe.removal.node_objects:
         yield _of(made.api_version, made.kind, types, CLUSTER, (*READ, "delete"))
+    if any(state.images.key for state in recipe.states.values()):
+        yield from image_keys.RIGHTS
     if recipe.devices.access.dra_drivers:
         yield from claiming_pods.RIGHTS
     if recipe.devices.allocation:

@@ -204,7 +204,9 @@ _STATE = Record(
         "enabled": Key(Text("the name of a bool option, or a template that gives true or false")),
         "image": Key(_IMAGE),
         "image_labels": Key(MapOf(Text())),
-        "image_key": Key(Text("a public key in PEM, or a template of it")),
+        "image_key": Key(
+            Text("public keys in PEM, secret/NAME or configmap/NAME, or a template of that")
+        ),
         "lookup": Key(Text("never, controller, imagestream or node, or a template of it")),
         "build": Key(_BUILD),
         "no_image": Key(Text()),
