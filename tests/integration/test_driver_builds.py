@@ -18,6 +18,7 @@ from typing import Any
 import pytest
 
 from tests.cluster import Cluster
+from tests.cluster.api import in_parallel
 from tests.cluster.simulation.faults import clear_faults
 from tests.integration.driver_bed import DOMAIN, KERNEL_LABEL, check_output
 from tests.integration.kmod_bed import NAMESPACE, NEW, ODD, ODD_TAG, OLD, Kmod, make_kmod
@@ -30,6 +31,8 @@ pytestmark = pytest.mark.builds
 JOBS = f"/apis/batch/v1/namespaces/{NAMESPACE}/jobs"
 # Kernels that nodes will run: with an image, to be built, and such as cannot be built.
 SOON, LATER, NEVER = "6.8.0-80-generic", "6.8.0-90-generic", "6.8.0-91-generic"
+# Of a fleet of its own: what its nodes run, boot next, and some day.
+FLEET, NEXT, SOME_DAY = "6.8.0-100-generic", "6.8.0-110-generic", "6.8.0-120-generic"
 LAST_LINE = "/src/simple_kmod.c:9:10: fatal error: linux/module.h: No such file or directory"
 
 
@@ -411,3 +414,68 @@ def test_builds_by_jobs_from_a_missing_push_to_tight_quotas(
     hardware_is_told_with_the_recipes_that_take_it(kmod)
     what_would_refuse_its_pods_says_so(kmod)
     a_staged_kernel_has_its_driver_without_a_run(kmod)
+
+
+@pytest.fixture
+def fleet(kmod: Kmod) -> Iterator[list[str]]:
+    """A hundred nodes of one kernel, and images for those that come."""
+    if kmod.record():
+        kmod.runner.play("disable", hardware_enablement_recipe="simple-kmod").check()
+    for kernel in (FLEET, NEXT, SOME_DAY):
+        kmod.images.push("drivers/prebuilt", kernel, labels={KERNEL_LABEL: kernel})
+    nodes = kmod.cluster.add_nodes(100, profile="cpu-only", kernel=FLEET, prefix="fleet")
+    kmod.cluster.kubectl("label", "node", *nodes, "kmod=fleet")
+    try:
+        yield nodes
+    finally:
+        kmod.runner.play("disable", hardware_enablement_recipe="simple-kmod").check()
+        kmod.cluster.remove_nodes(*nodes)
+
+
+def running_drivers(kmod: Kmod) -> dict[str, tuple[str, str, str]]:
+    """Node -> kernel, uid and time of readiness of its driver's pod, where that is ready."""
+    listed = kmod.cluster.api.get(f"/api/v1/namespaces/{NAMESPACE}/pods")["items"]
+    drivers = {
+        pod["spec"]["nodeName"]: (pod, condition)
+        for pod in listed
+        if pod["metadata"]["labels"].get(f"{DOMAIN}/state") == "driver"
+        for condition in pod["status"].get("conditions", [])
+        if (condition["type"], condition["status"]) == ("Ready", "True")
+    }
+    kernels = {image: kernel for kernel, image in kmod.drivers().items()}
+    return {
+        node: (
+            kernels[pod["spec"]["containers"][0]["image"]],
+            pod["metadata"]["uid"],
+            condition["lastTransitionTime"],
+        )
+        for node, (pod, condition) in drivers.items()
+    }
+
+
+def test_a_fleet_reboots_into_a_staged_kernel_in_waves(kmod: Kmod, fleet: list[str]) -> None:
+    """No run and no build is needed for a node's driver; nodes that do not reboot keep the pod that they
+    have; what is of the kernel that nobody runs any more goes, but its image; what is staged stays."""
+    options = kmod.options(build=False, node_selector={"kmod": "fleet"})
+    kmod.play(options=options).check()
+    preflight(kmod, options=options, kernels=[NEXT, SOME_DAY], stage=True).check()
+    assert kmod.drivers().keys() == {FLEET, NEXT, SOME_DAY}
+    left = fleet
+    for count in (10, 40, 50):
+        wave, left = left[:count], left[count:]
+        before, mark = running_drivers(kmod), kmod.cluster.mark()
+        assert before.keys() == set(fleet)
+        in_parallel(lambda node: kmod.cluster.reboot(node, NEXT), wave)
+        in_parallel(kmod.cluster.relabel, wave)
+        wait_until(
+            lambda of=wave: {running_drivers(kmod).get(node, ("",))[0] for node in of} == {NEXT},
+            "the nodes that have rebooted have their driver",
+        )
+        after = running_drivers(kmod)
+        assert {node: after[node] for node in left} == {node: before[node] for node in left}
+        assert kmod.runner.writes(mark) == []
+        if count != 40:
+            kmod.play(options=options).check()
+            assert kmod.drivers().keys() == {NEXT, SOME_DAY, *([FLEET] if left else [])}
+    assert kmod.record().keys() == {NEXT, SOME_DAY}
+    assert FLEET in kmod.images.tags("drivers/prebuilt")
