@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 _ENDS = " .;:\n"
@@ -51,3 +52,18 @@ def _part(text: str) -> str:
 
 class InvalidInput(EnablementError):
     """A recipe, an option or a connection setting is wrong."""
+
+
+class MissingPackage(InvalidInput):
+    """The Python that runs a task lacks a package: which Python that is, Ansible has chosen. package: as
+    pip takes it ("xxhash>=3.0"). otherwise: what could be done instead."""
+
+    def __init__(self, what: str, package: str, *, otherwise: str = "") -> None:
+        python = sys.executable or "python3"
+        todo = f"install it there ({python} -m pip install '{package}')"
+        other = "set ansible_python_interpreter to one that has it"
+        super().__init__(
+            what,
+            why=f"{python} has no package {package.partition('>')[0]}",
+            todo=", or ".join(filter(None, [todo, other, otherwise])),
+        )

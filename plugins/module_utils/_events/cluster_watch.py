@@ -1,13 +1,13 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the event source watches: nodes, SpecialResources and what products declare, each listed
-once and then watched."""
+"""What the event source watches: nodes, SpecialResources, their pods and what products declare, each
+listed once and then watched."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping, Set
 from contextlib import contextmanager
 
 from .._cluster.api_client.api_errors import UnknownKind, Unreachable
@@ -15,12 +15,15 @@ from .._cluster.api_client.client import Client
 from .._cluster.api_client.identity import identify
 from .._cluster.api_client.rights import CLUSTER, Right
 from .._cluster.api_client.watch import WatchEvent, WatchHub
+from .._cluster.api_objects.labels import RECIPE_LABEL
 from .._json import Obj
 from .._nodes.facts import NodeFacts
 from .._products import PRODUCTS
 from .._states.record.crd import RECORD
 from . import triggers
+from .crashed_pods import SELECTION, CrashedPods
 from .debounce import Debounce
+from .event_types import POD_CRASHED
 from .triggers import EnabledRecipe
 
 # How often a kind is asked for whose CRD is not there yet.
@@ -32,7 +35,7 @@ _READ = ("list", "watch")
 RIGHTS = tuple(
     Right(group, (plural,), _READ, CLUSTER, read_only=_READ)
     for group, plural in (("", "nodes"), (RECORD.group, RECORD.plural))
-)
+) + (Right("", ("pods",), _READ, read_only=_READ),)
 # By the name of the kind; its product has the rights to watch it.
 _OF_PRODUCTS = {each.kind.kind: (product, each) for product in PRODUCTS for each in product.watched}
 
@@ -70,6 +73,9 @@ class ClusterWatch:
         # What was told before it is known which recipes there are.
         self._unseen: set[str] = set()
         self._deleted: dict[str, NodeFacts] = {}
+        self._crashed = CrashedPods() if POD_CRASHED in events else None
+        # The instances whose pods are watched, each with its namespace.
+        self._watched: set[tuple[str, str]] = set()
         # Why an object cannot be read, by its kind and name: what was known of it holds.
         self._unread: dict[str, str] = {}
 
@@ -109,7 +115,22 @@ class ClusterWatch:
             self._missing.remove(kind)
             self._hub.subscribe(kind)
 
+    def _watch_pods(self, recipe: EnabledRecipe) -> None:
+        """Hear of a recipe's pods. Who may not, or no longer, hears of all else."""
+        place = recipe.instance, recipe.namespace
+        if self._crashed is None or not recipe.namespace or place in self._watched:
+            return
+        self._watched.add(place)
+        labels = f"{RECIPE_LABEL}={recipe.instance},{SELECTION}"
+        kind = self._client.kind("v1", "Pod")
+        self._hub.subscribe(
+            kind, namespace=recipe.namespace, labels=labels, source=recipe.instance, leanly=True
+        )
+
     def _take(self, event: WatchEvent) -> None:
+        if event.source is not None:
+            self._take_pod(event)
+            return
         kind, name = event.object["kind"], event.object["metadata"]["name"]
         is_gone = event.type == "DELETED"
         with self._reading(kind, name):
@@ -134,6 +155,14 @@ class ClusterWatch:
         else:
             self._unread.pop(place, None)
 
+    def _take_pod(self, event: WatchEvent) -> None:
+        """An event of a watch of pods, whose source is the instance."""
+        if event.type == "ERROR":
+            self._unread[f"pods of {event.source}"] = event.object["message"]
+        elif event.type != "SYNCED" and self._crashed:
+            with self._reading("Pod", event.object["metadata"]["name"]):
+                self._crashed.take(event.source, event.object, is_gone=event.type == "DELETED")
+
     def _take_node(self, name: str, node: Obj, *, is_gone: bool) -> None:
         facts = NodeFacts.from_object(node)
         self._unseen.add(name)
@@ -154,6 +183,9 @@ class ClusterWatch:
             self._recipes.pop(name, None)
         else:
             self._recipes[name] = recipe
+            self._watch_pods(recipe)
+        if self._crashed:
+            self._crashed.look_again()
         found = triggers.record_triggers(recipe, record) if recipe else frozenset()
         self._debounce.see(f"{RECORD.kind} {name}", found, self._ticks(), is_gone=is_gone)
 
@@ -175,8 +207,28 @@ class ClusterWatch:
             if name in self._deleted:
                 found = triggers.triggers_of_deleted(self._deleted.pop(name), recipes)
                 self._debounce.see(name, found, now, is_gone=True)
-            elif self._nodes[name].readiness.ready and not self._nodes[name].system.in_transition:
+            elif _is_up(self._nodes[name]):
                 with self._reading("Node", name):
                     found = triggers.node_triggers(self._nodes[name], recipes)
                     self._debounce.see(name, found, now)
+        if self._crashed:
+            self._observe_crashes(self._crashed.take_changed(self._unseen), now)
         self._unseen.clear()
+
+    def _observe_crashes(self, crashed: Mapping[str, Set[tuple[str, str]]], now: float) -> None:
+        """Find the triggers of pods that crash. crashed: instances and states by node; on one that is
+        not ready they stay what they were."""
+        for name, states in crashed.items():
+            node = self._nodes.get(name)
+            if states and node and not _is_up(node):
+                continue
+            with self._reading("Node", name):
+                found = (
+                    triggers.crash_triggers(node, states, self._recipes) if node else frozenset()
+                )
+                self._debounce.see(f"pods on {name}", found, now, is_gone=not states)
+
+
+def _is_up(node: NodeFacts) -> bool:
+    """Whether a run could do something for a node, and its labels are of the kernel that runs."""
+    return node.readiness.ready and not node.system.in_transition

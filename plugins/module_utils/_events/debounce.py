@@ -11,8 +11,11 @@ from dataclasses import dataclass
 
 from .._json import Obj
 from .._times import timestamp
-from .event_types import TIDINGS
+from .event_types import RECURRENT, TIDINGS
 from .triggers import Trigger
+
+# A crash that comes back this soon after it was told is the same one.
+RECURS_AFTER_S = 3600.0
 
 
 @dataclass(frozen=True)
@@ -55,6 +58,8 @@ class Debounce:
         self._held: dict[str, frozenset[Trigger]] = {}
         self._waiting: dict[Trigger, float] = {}
         self._sent: dict[Trigger, float] = {}
+        # Of what recurs: when it was told, and is over.
+        self._over: dict[Trigger, float] = {}
         self._gone: set[str] = set()
 
     def see(self, key: str, triggers: Set[Trigger], now: float, *, is_gone: bool = False) -> None:
@@ -65,10 +70,15 @@ class Debounce:
         before = self._held.get(key, frozenset())
         for trigger in before - held:
             self._waiting.pop(trigger, None)
-            self._sent.pop(trigger, None)
+            sent_at = self._sent.pop(trigger, None)
+            if sent_at is not None and trigger.type in RECURRENT:
+                self._over[trigger] = sent_at
         for trigger in held - before:
             known = first and trigger.type in TIDINGS
-            (self._sent if known else self._waiting)[trigger] = now
+            if self._is_the_same(trigger, now):
+                self._sent[trigger] = self._over.pop(trigger)
+            else:
+                (self._sent if known else self._waiting)[trigger] = now
         self._held[key] = held
         (self._gone.add if is_gone else self._gone.discard)(key)
         self._forget(key)
@@ -98,7 +108,14 @@ class Debounce:
             return None
         return max(0.0, min(self._waiting.values()) + self._quiet_s - now)
 
+    def _is_the_same(self, trigger: Trigger, now: float) -> bool:
+        """Whether what holds again was told a short time ago."""
+        return now - self._over.get(trigger, -RECURS_AFTER_S) < RECURS_AFTER_S
+
     def _wake(self, now: float) -> None:
+        self._over = {
+            each: sent_at for each, sent_at in self._over.items() if self._is_the_same(each, now)
+        }
         if not self._resync_s:
             return
         for trigger, sent_at in [*self._sent.items()]:

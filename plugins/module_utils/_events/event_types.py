@@ -12,6 +12,7 @@ NODE_LEFT = "node_left"
 NODE_REBOOTED = "node_rebooted"
 KERNEL_CHANGED = "kernel_changed"
 GATE_DEGRADED = "gate_degraded"
+POD_CRASHED = "pod_crashed"
 RESTART_PENDING = "restart_pending"
 NODE_READY = "node_ready"
 RESOURCE_CHANGED = "resource_changed"
@@ -23,6 +24,7 @@ MEANINGS = {
     NODE_REBOOTED: "a node has booted since its states were proven",
     KERNEL_CHANGED: "a node has booted another kernel or system than the one that its states were proven on",
     GATE_DEGRADED: "a run found a state broken that was proven before",
+    POD_CRASHED: "a pod of ours crashes, of a state that the last run has found ready",
     RESTART_PENDING: "pods of a state run the version before, until somebody restarts them",
     NODE_READY: "all states of a recipe are proven on a node, which they were not before",
     RESOURCE_CHANGED: "a SpecialResource was made, or its spec changed, by somebody else than a run",
@@ -30,3 +32,5 @@ MEANINGS = {
 }
 # What asks for no run: a source that starts does not tell it of what is so already.
 TIDINGS = frozenset((NODE_READY,))
+# What comes and goes by itself, such as a pod that is ready between two crashes: not news each time.
+RECURRENT = frozenset((POD_CRASHED,))

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from .._cluster.api_objects.labels import APPLYSET_ID_LABEL, KERNEL, fact_label
@@ -44,11 +44,14 @@ class Trigger:
 
 @dataclass(frozen=True)
 class EnabledRecipe:
-    """What a SpecialResource says of its nodes. selector: any of these label sets is the hardware."""
+    """What a SpecialResource says of its nodes. selector: any of these label sets is the hardware.
+    namespace: that of its objects. ready: the states that the last run has found ready, everywhere."""
 
     recipe: str
     instance: str
     selector: tuple[LabelSet, ...]
+    namespace: str = ""
+    ready: frozenset[str] = field(default=frozenset(), compare=False)
 
     @classmethod
     def from_record(cls, record: Mapping[str, Any]) -> EnabledRecipe | None:
@@ -61,7 +64,11 @@ class EnabledRecipe:
             return None
         if not all(_NAME.fullmatch(name) for name in (recipe, instance)):
             return None
-        return cls(recipe, instance, selector)
+        namespace = str(spec.get("namespace") or "")
+        states = elements(record, "status", "states")
+        ready = {str(state["name"]) for state in states if state["phase"] == node_marks.READY}
+        named = namespace if _NAME.fullmatch(namespace) else ""
+        return cls(recipe, instance, selector, named, frozenset(ready))
 
     def trigger(self, type_: str, subject: str, cause: str) -> Trigger:
         """A trigger of this recipe."""
@@ -73,6 +80,34 @@ def node_triggers(node: NodeFacts, recipes: Iterable[EnabledRecipe]) -> frozense
     # Of one without a selector no run has said yet which nodes it has: none has left it.
     choosing = (recipe for recipe in recipes if recipe.selector)
     return frozenset(trigger for recipe in choosing for trigger in _of_recipe(node, recipe))
+
+
+def crash_triggers(
+    node: NodeFacts, states: Iterable[tuple[str, str]], recipes: Mapping[str, EnabledRecipe]
+) -> frozenset[Trigger]:
+    """Of pods that crash on a node that is ready. states: the instance and the state of each."""
+    known = ((recipes[instance], state) for instance, state in states if instance in recipes)
+    return frozenset(
+        recipe.trigger(event_types.POD_CRASHED, node.name, state)
+        for recipe, state in known
+        if _was_ready(node, recipe, state)
+    )
+
+
+def _was_ready(node: NodeFacts, recipe: EnabledRecipe, state: str) -> bool:
+    """Whether the last run has found a state ready that crashes now. What a boot does to pods is told
+    as the boot, and of a node that goes nothing is."""
+    marks = node_marks.read(node, recipe.instance)
+    seen = node.labels.get(fact_label(recipe.instance, KERNEL), "")
+    transition = transition_of(node, without_own(recipe.instance, CONTROLLER_TAINTS))
+    if (transition is not None and transition.leaves) or (
+        seen and any(_of_boot(node, recipe, seen, marks))
+    ):
+        return False
+    if state in marks.gates:
+        return marks.gates[state] == node_marks.READY
+    # States on which no other stands have no gate, and those of the cluster are not about a node.
+    return state in recipe.ready and marks.summary in (None, node_marks.READY)
 
 
 def triggers_of_deleted(node: NodeFacts, recipes: Iterable[EnabledRecipe]) -> frozenset[Trigger]:

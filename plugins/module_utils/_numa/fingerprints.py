@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from .._errors import InvalidInput
+from .._errors import MissingPackage
 from .pods_on_nodes import NumaPod
 
 try:
@@ -42,13 +42,9 @@ class PodExclude:
 
 
 def require_xxhash() -> None:
-    """Raise InvalidInput where the package is missing."""
+    """Raise MissingPackage where the package is missing."""
     if not AVAILABLE:
-        raise InvalidInput(
-            "fingerprints of pods cannot be computed",
-            why="the Python package xxhash is missing where this runs",
-            todo="install xxhash 3.0 or newer",
-        )
+        raise MissingPackage("fingerprints of pods cannot be computed", "xxhash>=3.0")
 
 
 def fingerprint(pods: Iterable[tuple[str, str]]) -> str:

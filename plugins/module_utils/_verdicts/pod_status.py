@@ -172,6 +172,14 @@ def crashed_container(pod: Obj) -> Obj | None:
     return None
 
 
+def has_crashed(pod: Obj) -> bool:
+    """Whether a container of a pod that is to go on has ended with an error, and the pod has not been
+    ready since."""
+    goes_on = part(pod, "status").get("phase") not in ("Succeeded", "Failed")
+    is_leaving = bool(pod["metadata"].get("deletionTimestamp"))
+    return goes_on and not is_leaving and not is_ready(pod) and crashed_container(pod) is not None
+
+
 def last_end(container: Obj) -> Obj:
     """How a container ended, now or before it was started again; empty where it never did."""
     return _ended(container) or part(container, "lastState").get("terminated") or {}

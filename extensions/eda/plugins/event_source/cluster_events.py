@@ -26,8 +26,10 @@ description:
   - A source that starts tells what needs a run now, by what the last run has left on the nodes. So nothing is missed
     while none is running.
   - What comes close together is one event for each type and recipe, and what is over before it is told is not told.
+  - A pod that crashes again and again is told once an hour, and not while what the last run has found says so already.
   - A node that is not ready, or that Node Feature Discovery has not labelled since it booted, is told of when it is.
-  - Needs C(list) and C(watch) of nodes, specialresources and rmdworkloads; C(hardware-enablement-viewer) has them.
+  - Needs C(list) and C(watch) of nodes, specialresources, rmdworkloads, and pods in the namespaces of the recipes;
+    C(hardware-enablement-viewer) has them.
 options:
   kubeconfig:
     description:
@@ -113,6 +115,7 @@ options:
       - node_rebooted
       - kernel_changed
       - gate_degraded
+      - pod_crashed
       - restart_pending
       - node_ready
       - resource_changed
@@ -123,6 +126,7 @@ options:
       - node_rebooted
       - kernel_changed
       - gate_degraded
+      - pod_crashed
       - restart_pending
       - node_ready
       - resource_changed

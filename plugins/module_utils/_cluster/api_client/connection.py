@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
-from ..._errors import InvalidInput
+from ..._errors import InvalidInput, MissingPackage
 from .api_errors import ApiError, Unreachable
 from .connection_request import ConnectionRequest
 from .connection_source import ConnectionSettings, ConnectionSource, source_of
@@ -124,14 +124,13 @@ class Connection:
 
 def open_connection(request: ConnectionRequest) -> Connection:
     """Read the connection options of a task; sends nothing. Raises InvalidInput."""
-    if kubernetes is None or core is None:
-        missing = (
-            "the Python package kubernetes"
-            if kubernetes is None
-            else "the collection kubernetes.core"
-        )
+    if kubernetes is None:
+        raise MissingPackage("Cannot connect to a cluster", "kubernetes>=29")
+    if core is None:
         raise InvalidInput(
-            "Cannot connect to a cluster", why=f"{missing} is missing", todo="install it"
+            "Cannot connect to a cluster",
+            why="the collection kubernetes.core is missing",
+            todo="install it where ansible-playbook runs (ansible-galaxy collection install kubernetes.core)",
         )
     given = request.options
     # Job runners tend to export variables that are empty; the client would take those for values.

@@ -15,7 +15,7 @@ from ..._cluster.api_client.api_errors import Forbidden
 from ..._cluster.api_client.client import Client, connect
 from ..._cluster.api_client.connection_request import ConnectionRequest
 from ..._cluster.api_objects.diff import Diff, make_diff
-from ..._errors import EnablementError, InvalidInput
+from ..._errors import EnablementError, InvalidInput, MissingPackage
 from ..._http import pki
 from ..._http.pki import Pair
 from ..._json import Obj, part
@@ -75,10 +75,10 @@ def _generate(
     client: Client, request: RmdCertificatesRequest, guard: Guard, context: RunContext
 ) -> Obj:
     if not pki.AVAILABLE:
-        raise EnablementError(
+        raise MissingPackage(
             "Certificates cannot be made",
-            why="the Python package cryptography is missing where this runs",
-            todo="install cryptography 42 or newer, or bring certificates of your own (rmd_certificates: provided)",
+            "cryptography>=42",
+            otherwise="bring certificates of your own (rmd_certificates: provided)",
         )
     settings, namespace = request.settings, request.namespace
     _refuse_contradiction(settings)

@@ -170,6 +170,81 @@ def test_only_the_named_recipes_and_types(api: FakeServer) -> None:
     watching.watch.close()
 
 
+def crashing(name: str, node: str, *, ready: bool = False, state: str = "driver") -> dict[str, Any]:
+    """A pod of the recipe's, that backs off or has come back."""
+    waiting = None if ready else {"reason": "CrashLoopBackOff"}
+    pod = world.pod(state, node, ready=ready, waiting=waiting, restarts=3, exit_code=1)
+    labels = {**pod["metadata"]["labels"], "hardware-enablement.io/recipe": "toy"}
+    pod["metadata"] |= {"name": name, "namespace": "toys", "labels": labels, "uid": f"uid-{name}"}
+    return pod
+
+
+@pytest.fixture
+def crashes(api: FakeServer, cluster: ScriptedCluster) -> Iterator[Watching]:
+    """Of pods of a recipe that is ready on both nodes."""
+    for name in ("old", "new"):
+        labels = {**SEEN, MARK: "ready", f"{MARK}.driver": "ready"}
+        cluster.put("nodes", world.node_object(name, labels=labels))
+    spec = {**RECORD["spec"], "namespace": "toys"}
+    cluster.put("specialresources", {**RECORD, "metadata": dict(RECORD["metadata"]), "spec": spec})
+    made = Watching(api, events=("pod_crashed",))
+    yield made
+    made.watch.close()
+
+
+def test_pods_that_crash_are_told_once_until_a_run_has_said_so(
+    crashes: Watching, cluster: ScriptedCluster
+) -> None:
+    cluster.put("pods", crashing("driver-1", "old"))
+    cluster.put("pods", crashing("driver-2", "new"))
+    cluster.put("pods", crashing("fine", "old", ready=True))
+    cluster.put("pods", world.validator("validate-1", "driver", "old", phase="Failed"))
+    assert crashes.until(1) == [("pod_crashed", ["new", "old"])]
+    # One comes back and crashes again; of the other its node says so by now.
+    cluster.put("pods", crashing("driver-1", "old", ready=True))
+    assert crashes.silence()
+    cluster.put("pods", crashing("driver-1", "old"))
+    labels = {**SEEN, MARK: "driver.degraded", f"{MARK}.driver": "degraded"}
+    cluster.put("nodes", world.node_object("new", labels=labels))
+    assert crashes.silence()
+    cluster.remove("pods", "driver-1")
+    assert crashes.silence()
+    assert crashes.watch.trouble == ""
+
+
+def test_of_a_node_that_is_not_ready_a_crash_is_told_when_it_is(
+    crashes: Watching, cluster: ScriptedCluster
+) -> None:
+    labels = {**SEEN, MARK: "ready", f"{MARK}.driver": "ready"}
+    cluster.put("nodes", world.node_object("old", labels=labels, ready=False))
+    assert crashes.silence()
+    cluster.put("pods", crashing("driver-1", "old"))
+    assert crashes.silence()
+    cluster.put("nodes", world.node_object("old", labels=labels))
+    assert crashes.until(1) == [("pod_crashed", ["old"])]
+
+
+def test_pods_are_watched_where_the_record_says_and_nowhere_else(
+    api: FakeServer, crashes: Watching, cluster: ScriptedCluster
+) -> None:
+    cluster.put("pods", crashing("driver-1", "old"))
+    assert crashes.until(1)
+    paths = {asked.path.partition("?")[0] for asked in api.asked if "pods" in asked.path}
+    assert paths == {"/api/v1/namespaces/toys/pods"}
+
+
+def test_who_may_not_read_pods_hears_of_all_else(
+    api: FakeServer, crashes: Watching, cluster: ScriptedCluster
+) -> None:
+    crashes.watch.close()
+    cluster.refuse = lambda asked: refusal(403, "Forbidden") if "/pods" in asked.path else None
+    watching = Watching(api, events=("pod_crashed", "node_joined"))
+    cluster.put("nodes", world.node_object("newer", labels={"card": "yes"}))
+    assert watching.until(1) == [("node_joined", ["newer"])]
+    assert "pods" in watching.watch.trouble
+    watching.watch.close()
+
+
 def test_before_anything_is_enabled_the_kind_is_asked_for_now_and_then(
     api: FakeServer, cluster: ScriptedCluster
 ) -> None:

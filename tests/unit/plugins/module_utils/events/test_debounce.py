@@ -83,6 +83,33 @@ def test_what_holds_for_long_is_told_again_but_for_good_news() -> None:
     assert told(debounce, 111) == []
 
 
+def test_a_pod_that_crashes_again_and_again_is_told_once_an_hour() -> None:
+    debounce, crash = made(), {a("pod_crashed", "n1", "driver")}
+    told_at = []
+    for second in range(0, 7300, 50):
+        debounce.see("pods on n1", crash, second)
+        told_at += [second + 20] * len(told(debounce, second + 20))
+        # It is ready for a while, and the source forgets it.
+        debounce.see("pods on n1", set(), second + 30, is_gone=True)
+    assert told_at == [20, 3670]
+    # That of another state is another one.
+    debounce.see("pods on n1", {a("pod_crashed", "n1", "plugin")}, 7300)
+    assert told(debounce, 7310)
+    debounce.see("pods on n1", set(), 7311, is_gone=True)
+    assert told(debounce, 99_999) == []
+    assert (debounce._held, debounce._sent, debounce._over) == ({}, {}, {})
+
+
+def test_a_crash_that_goes_on_after_it_came_back_is_told_again_like_all_else() -> None:
+    debounce, crash = made(resync_s=100), {a("pod_crashed", "n1", "driver")}
+    debounce.see("pods on n1", crash, 0)
+    assert told(debounce, 10)
+    debounce.see("pods on n1", set(), 20)
+    debounce.see("pods on n1", crash, 30)
+    assert told(debounce, 60) == []
+    assert told(debounce, 110)
+
+
 def test_a_node_that_is_ready_when_it_is_first_seen_is_no_news() -> None:
     debounce = made()
     debounce.see("n1", {a("node_ready", "n1")}, 0)

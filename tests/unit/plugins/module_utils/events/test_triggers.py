@@ -84,6 +84,49 @@ def test_what_a_node_needs(node: dict[str, Any], told: dict[str, str]) -> None:
     assert found(**node, taints=(taint,)) == {}
 
 
+def crashes(
+    state: str, labels: dict[str, str], ready: frozenset[str] = frozenset(("driver",)), **node: Any
+) -> list[tuple[str, str, str]]:
+    """Type, instance and node of what is told of a crash of a state, on a node with these labels."""
+    proofs = {"driver": {"hash": "1", "kernel": world.KERNEL, "boot": world.BOOT, "time": ""}}
+    annotations = {f"{MARK}.proofs": json.dumps(proofs)}
+    facts = world.node(labels=labels, annotations=annotations, **node)
+    toy = EnabledRecipe("toy", "toy-a", TOY.selector, "toys", ready)
+    told = triggers.crash_triggers(facts, {("toy-a", state), ("gone", state)}, {"toy-a": toy})
+    return [(each.type, each.instance, each.subject) for each in told]
+
+
+TOLD = [("pod_crashed", "toy-a", "n1")]
+
+
+@pytest.mark.parametrize(
+    ("state", "labels", "told"),
+    [
+        ("driver", {**SEEN, f"{MARK}.driver": "ready"}, TOLD),
+        # The gate is about this node, the record about all.
+        ("other", {**SEEN, f"{MARK}.other": "ready"}, TOLD),
+        ("driver", {**SEEN, f"{MARK}.driver": "degraded"}, []),
+        # It is being replaced, by a run.
+        ("driver", {**SEEN, f"{MARK}.driver": "stale"}, []),
+        ("driver", {**SEEN, MARK: "ready"}, TOLD),
+        ("driver", {**SEEN, MARK: "driver.failed"}, []),
+        ("other", {**SEEN, MARK: "ready"}, []),
+        # A state of the cluster, on any node.
+        ("driver", {}, TOLD),
+    ],
+)
+def test_a_crash_is_told_where_the_last_run_has_found_the_state_ready(
+    state: str, labels: dict[str, str], told: list[tuple[str, str, str]]
+) -> None:
+    assert crashes(state, labels) == told
+    taint = {"key": "karpenter.sh/disrupted", "effect": "NoSchedule"}
+    assert crashes(state, labels, taints=(taint,)) == []
+
+
+def test_what_a_boot_does_to_pods_is_told_as_the_boot() -> None:
+    assert crashes("driver", {**SEEN, f"{MARK}.driver": "ready"}, boot="boot-2") == []
+
+
 def test_no_node_has_left_what_does_not_say_yet_which_nodes_it_has() -> None:
     made = EnabledRecipe("toy", "toy-a", ())
     assert triggers.node_triggers(world.node(labels=SEEN), (made,)) == frozenset()
@@ -112,6 +155,16 @@ def record(**spec: Any) -> dict[str, Any]:
 def test_a_record_that_cannot_be_trusted_is_none(spec: dict[str, Any]) -> None:
     assert EnabledRecipe.from_record(record()) == TOY
     assert EnabledRecipe.from_record(record(**spec)) is None
+
+
+def test_a_record_says_where_its_pods_are_and_which_states_are_ready() -> None:
+    states = [{"name": "driver", "phase": "ready"}, {"name": "plugin", "phase": "degraded"}]
+    found = EnabledRecipe.from_record({**record(namespace="toys"), "status": {"states": states}})
+    assert found is not None
+    assert (found.namespace, found.ready) == ("toys", {"driver"})
+    odd = EnabledRecipe.from_record(record(namespace="toys/../kube-system"))
+    assert odd is not None
+    assert odd.namespace == ""
 
 
 def test_a_record_whose_spec_a_run_has_seen_or_is_about_to() -> None:

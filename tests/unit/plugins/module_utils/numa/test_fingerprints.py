@@ -135,5 +135,5 @@ def test_globs_are_those_of_go(glob: str, text: str, matches: bool) -> None:
 
 def test_without_the_package_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fingerprints, "AVAILABLE", False)
-    with pytest.raises(InvalidInput, match=r"install xxhash 3\.0 or newer"):
+    with pytest.raises(InvalidInput, match=r"pip install 'xxhash>=3\.0'"):
         fingerprints.require_xxhash()

@@ -15,6 +15,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_c
 from ansible_collections.hardware.enablement.plugins.module_utils._times import seconds
 from ansible_collections.hardware.enablement.plugins.module_utils._verdicts.pod_status import (
     SCHEDULER_PATIENCE_S,
+    has_crashed,
     judge,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._verdicts.verdict import Outcome
@@ -110,6 +111,29 @@ def test_a_container_that_has_ended_with_an_error_is_trouble_at_once(
     # Since when is not told: with a reboot all containers end long before they start again.
     assert (verdict.outcome, verdict.reason, verdict.since) == (Outcome.TROUBLE, reason, None)
     assert verdict.message == f"pod demo/driver-n1 container main: {reason} ({says})"
+
+
+@pytest.mark.parametrize(
+    ("pod", "status", "crashed"),
+    [
+        ({"waiting": {"reason": "CrashLoopBackOff"}}, {}, True),
+        # It was started again, and is not ready yet.
+        ({"exit_code": 1}, {}, True),
+        ({"exit_code": 1, "ready": True}, {}, False),
+        ({"exit_code": 0}, {}, False),
+        ({"waiting": {"reason": "ImagePullBackOff"}}, {}, False),
+        # Whether it is tried again is for whoever made it to say.
+        ({"exit_code": 1}, {"phase": "Failed"}, False),
+    ],
+)
+def test_a_pod_has_crashed_until_it_is_ready_again(
+    pod: dict[str, Any], status: dict[str, Any], crashed: bool
+) -> None:
+    made = world.pod("driver", **{"ready": False, **pod})
+    made["status"] |= status
+    assert has_crashed(lean(made)) is crashed
+    made["metadata"]["deletionTimestamp"] = LATE
+    assert has_crashed(lean(made)) is False
 
 
 SET = "LimitRanger plugin set: cpu, memory request for container main; cpu, memory limit for container {}"
