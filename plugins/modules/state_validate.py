@@ -169,6 +169,23 @@ leaving:
   elements: str
   returned: always
   version_added: 0.2.0
+outdated:
+  description: What labels and record say that is not so any more, since a run alone writes them. Empty where both are
+    as new as this look, and where this is a run.
+  type: dict
+  returned: always
+  version_added: 0.2.0
+  contains:
+    nodes:
+      description: Nodes whose labels a run would change.
+      type: list
+      elements: str
+    record:
+      description: The record's phase, where that is another one.
+      type: str
+    seen:
+      description: When a run last looked, as the record says it, give or take an hour.
+      type: str
 unwanted:
   description: What is ready on nodes although a DaemonSet of it is not for them, by its own node selector or affinity;
     a row for each state and reason.

@@ -14,6 +14,7 @@ import getpass
 import os
 import socket
 import sys
+import time
 from collections.abc import Mapping
 from contextlib import suppress
 from functools import partial
@@ -48,7 +49,7 @@ from ..module_utils._interface.run_id import introduction, make_run_id
 from ..module_utils._runs.context import RunContext
 from ..module_utils._runs.task import Task
 from ..module_utils._schema.requests import make_request
-from ._orphan import end_with_parent, parent, started
+from ._orphan import age_s, end_with_parent, parent, started
 from ._screen import Screen
 
 display = Display()
@@ -225,6 +226,7 @@ class InProcessAction(ActionBase):  # type: ignore[misc]
             notice=screen.plain if self.OF_ALL_HOSTS else screen.line,
             warning=lambda text: display.warning(screen.clean(text)),
             secrets=secrets,
+            began=began(),
         )
         return self.TASK.run(checked.validated_parameters, context)
 
@@ -307,6 +309,12 @@ def run_id(host: str) -> str:
         started=started(runner),
         host=host,
     )
+
+
+def began() -> float | None:
+    """When this ansible-playbook process began, in seconds since the epoch."""
+    age = age_s(parent())
+    return None if age is None else time.time() - age
 
 
 def _client_is_here() -> bool:

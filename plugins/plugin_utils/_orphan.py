@@ -72,6 +72,15 @@ def started(pid: int) -> str:
         return "unknown"
 
 
+def age_s(pid: int) -> float | None:
+    """For how many seconds a process has been there, None where the system does not tell."""
+    try:
+        uptime = float(Path("/proc/uptime").read_text(encoding="utf-8").split()[0])
+        return uptime - int(started(pid)) / os.sysconf("SC_CLK_TCK")
+    except (OSError, ValueError):
+        return None
+
+
 def _after_name(stat: Path) -> list[str]:
     """The fields of /proc/PID/stat after the program's name, which may hold anything: state,
     parent, ..."""

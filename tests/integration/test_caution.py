@@ -476,6 +476,7 @@ def test_the_record_is_metrics_of_kube_state_metrics(
     assert _series(file.read_text()) == found
     assert found["drifted_objects", none] == 1
     assert found["last_run_timestamp_seconds", none] == sight.seconds(record["lastChecked"])
+    assert found["last_run_duration_seconds", none] == record["lastRunSeconds"]
     assert found["nodes", none] == found["nodes_ready", none] == len(GPU_NODES)
     assert found["nodes_restart_pending", none] == 0
     phases = {labels: value for (name, labels), value in found.items() if name == "phase"}

@@ -63,6 +63,7 @@ def first(cluster: Cluster, runner: Runner, foreseen: tuple[Played, Played]) -> 
     runner.play("enable_gpu").check()
     status = sight.record(cluster)
     assert began <= sight.seconds(status["lastChecked"]) <= time.time()
+    assert 0 < status["lastRunSeconds"] <= time.time() - began
     assert sight.phase_events(cluster) == [("nvidia-gpu", "HardwareReady", 1)]
     return status
 

@@ -46,7 +46,8 @@ class RunContext:
     name of the cluster. progress receives one short line of text at a time, which somebody sees
     where has_screen is true. notice receives what a person has to see in any case, also where there
     is no screen; warning what is odd about what was given. terminal is there where more than lines
-    can be shown. clock gives seconds since the epoch. secrets collects texts that neither result nor progress may show.
+    can be shown. clock gives seconds since the epoch, and began is when the run began, None where
+    nobody knows. secrets collects texts that neither result nor progress may show.
     """
 
     check_mode: bool = False
@@ -61,6 +62,7 @@ class RunContext:
     notice: Callable[[str], None] = field(default=_silent)
     warning: Callable[[str], None] = field(default=_silent)
     clock: Callable[[], float] = field(default=time.time)
+    began: float | None = None
     secrets: set[str] = field(default_factory=set)
 
     def tell_changes(self, changes: Sequence[Change]) -> None:
@@ -88,6 +90,11 @@ class RunContext:
         """The changes for the task's diff."""
         full = self.verbosity > 0
         return render_diff(changes, self.secrets, would=self.check_mode, full=full)
+
+    @property
+    def took_s(self) -> float | None:
+        """For how many seconds the run has been going on, None where nobody knows."""
+        return None if self.began is None else max(self.clock() - self.began, 0.0)
 
     @property
     def _most(self) -> int | None:

@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from .._cluster.api_client.api_errors import ApiError
 from .._cluster.api_objects.change_report import count_nodes, report_labels
-from .._json import Obj
+from .._json import Obj, part
 from .._nodes.upgrade_marks import upgrade_rows
 from .._runs.context import RunContext
 from .._times import seconds
@@ -92,6 +92,18 @@ def complete_report(report: Obj, desired: Desired, context: RunContext, *, wait:
         report["table"] = _table(
             report, desired, context.clock(), brief=context.check_mode and not wait
         )
+
+
+def find_outdated(report: Obj, desired: Desired, patches: Mapping[str, Obj]) -> Obj:
+    """What labels and record say that is not so any more, for who merely looks: the nodes whose labels a
+    run would change, the record's phase where that is another one, and when a run last looked. Empty
+    where both are as new as this look."""
+    nodes = sorted(name for name, patch in patches.items() if part(patch, "metadata").get("labels"))
+    recorded = str(part(desired.record or {}, "status").get("phase") or "")
+    # Drift alone is written by no run.
+    record = recorded if report["phase"] not in (recorded, "drifted") else ""
+    found = {"nodes": nodes, "record": record, "seen": desired.record_memory.seen}
+    return found if nodes or record else {}
 
 
 def _table(report: Obj, desired: Desired, now: float, *, brief: bool) -> list[str]:

@@ -20,9 +20,17 @@ from . import phase_events
 from .drift import sentence
 from .preparation.prepare import Prepared
 from .record import image_entries, record_spec, record_store
-from .record.record_status import in_public, make_status, with_last_check, with_proven
+from .record.record_status import (
+    LAST_CHECK,
+    LAST_RUN_S,
+    in_public,
+    make_status,
+    with_last_check,
+    with_proven,
+)
 
-_LAST_CHECK = "lastChecked"
+# What a look writes down of itself, and what is no change.
+_OF_LOOK = frozenset((LAST_CHECK, LAST_RUN_S))
 
 
 def write_report(
@@ -47,12 +55,12 @@ def write_report(
     news = _news(status, before)
     if context.check_mode:
         pass
-    elif news == {_LAST_CHECK}:
-        record_store.confirm(client, name, status[_LAST_CHECK])
+    elif news and news <= _OF_LOOK:
+        record_store.confirm(client, name, {field: status.get(field) for field in sorted(news)})
     elif news:
         guard.before_write()
         _write_status(client, name, status, before, context, elements(report, "drift"))
-    result: Obj = {"changed": is_new_spec or bool(news - {_LAST_CHECK}), "status": status}
+    result: Obj = {"changed": is_new_spec or bool(news - _OF_LOOK), "status": status}
     if result["changed"]:
         verb = "would update" if context.check_mode else "updated"
         fields = _differing(before, status, spec=is_new_spec)
@@ -69,12 +77,14 @@ def seen_as_record(
         return {}
     put_back = [row for row in report["drift"] if row["put_back"]]
     status = _status_of(live, prepared, {**report, "drift": put_back}, context)
-    checked = part(live, "status").get(_LAST_CHECK) or ""
+    before = part(live, "status")
+    looked = {LAST_CHECK: before.get(LAST_CHECK) or ""}
+    looked |= {LAST_RUN_S: before[LAST_RUN_S]} if LAST_RUN_S in before else {}
     metadata = {key: live["metadata"].get(key) for key in ("name", "creationTimestamp")}
     return {
         "metadata": metadata,
         "spec": part(live, "spec"),
-        "status": {**status, _LAST_CHECK: checked},
+        "status": {**status, **looked},
     }
 
 
@@ -99,7 +109,8 @@ def _status_of(
     generation = int(live["metadata"].get("generation", 1))
     seen = in_public(report, context.masked)
     found = make_status(seen, known, generation, now, prepared.versions)
-    return with_last_check(with_proven(found, seen, prepared.spec, now), before, now)
+    proven = with_proven(found, seen, prepared.spec, now)
+    return with_last_check(proven, before, now, context.took_s)
 
 
 def _write_status(
@@ -126,7 +137,7 @@ def _differing(before: Obj, status: Obj, *, spec: bool) -> str:
     fields = {key for key in status if status[key] != before.get(key)} if before else set()
     if spec:
         fields.add("spec")
-    names = name_some(fields - {"phase", _LAST_CHECK})
+    names = name_some(fields - {"phase"} - _OF_LOOK)
     old, new = before.get("phase", "(none)"), status["phase"]
     return ", ".join(filter(None, [f"phase {old} -> {new}" if old != new else "", names]))
 

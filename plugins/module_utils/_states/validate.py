@@ -31,7 +31,7 @@ from .on_nodes.strays import MembershipRequest
 from .preparation.image_facts import ImageRequest
 from .preparation.prepare import StateChoice, choose, prepare, tell_edited
 from .preparation.recipe_request import RecipeRequest
-from .proof_report import complete_report, make_report, narrow_to_node, result_of
+from .proof_report import complete_report, find_outdated, make_report, narrow_to_node, result_of
 from .proof_request import ProofRequest
 from .validation.answers import Answers
 from .validation.label_writer import LabelWriter, MarkSettings
@@ -129,6 +129,7 @@ def prove(
     report["rivals"] = ending.find_rivals()
     report["unfinished"] = [str(error) for error in ending.refused]
     tell_drift(report, drift, is_there=reads)
+    report["outdated"] = find_outdated(report, desired, writer.changed) if reads else {}
     complete_report(report, desired, context, wait=request.wait)
     narrow_to_node(report, node, desired, plans, loop, context.clock())
     result = result_of(

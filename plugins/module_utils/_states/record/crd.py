@@ -204,6 +204,10 @@ def _status() -> Obj:
             "When a run last looked. A run that finds everything as it was notes this once an hour, so it may have"
             " looked up to an hour later than this says.",
         ),
+        lastRunSeconds=_number(
+            "How long that run took until it noted this, from the start of ansible-playbook; not there where the"
+            " modules ran on another machine than that."
+        ),
         versions=object_of(
             "What did the work.",
             collection=_text("Version of the Ansible collection hardware.enablement."),

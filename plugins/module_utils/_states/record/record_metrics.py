@@ -77,6 +77,11 @@ METRICS = (
         "When a run last looked, which is noted once an hour where nothing changes.",
         ("status", "lastChecked"),
     ),
+    Metric(
+        "last_run_duration_seconds",
+        "How long that run took, from the start of ansible-playbook.",
+        ("status", "lastRunSeconds"),
+    ),
     Metric("nodes", "Nodes that have the hardware.", ("status", "nodes", "total")),
     Metric("nodes_ready", "Nodes on which every state is proven.", ("status", "nodes", "ready")),
     Metric(

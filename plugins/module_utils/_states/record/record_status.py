@@ -20,7 +20,8 @@ WORST_CAUSES = 10
 CONFIRM_AFTER_S = 3600.0
 
 # What validation does not say, and leaves as it is: driver_container writes the images.
-_KEPT = ("lastChecked", "images", "proven", "drift")
+LAST_CHECK, LAST_RUN_S = "lastChecked", "lastRunSeconds"
+_KEPT = (LAST_CHECK, LAST_RUN_S, "images", "proven", "drift")
 # What a row says of how things are, and not in which words.
 _PLACE = ("phase", "reason")
 
@@ -137,16 +138,20 @@ def in_public(report: Any, masked: Callable[[str], str]) -> Any:
     return [in_public(item, masked) for item in report] if isinstance(report, list) else report
 
 
-def with_last_check(status: Mapping[str, Any], before: Mapping[str, Any], now: str) -> Obj:
+def with_last_check(
+    status: Mapping[str, Any], before: Mapping[str, Any], now: str, took_s: float | None = None
+) -> Obj:
     """The status with lastChecked as now, where something else in it is new or the time noted
-    before is long ago.
+    before is long ago; then with how long this run took, too, as far as that is known (took_s).
 
     A run that finds everything as it was an hour ago or less has nothing to write.
     """
-    noted = seconds(before.get("lastChecked"))
+    noted = seconds(before.get(LAST_CHECK))
     if status == before and noted is not None and (seconds(now) or 0.0) - noted < CONFIRM_AFTER_S:
         return dict(status)
-    return {**status, "lastChecked": now}
+    took = {} if took_s is None else {LAST_RUN_S: round(took_s)}
+    rest = {name: value for name, value in status.items() if name != LAST_RUN_S}
+    return {**rest, LAST_CHECK: now, **took}
 
 
 def _phase_since(report: Mapping[str, Any], before: Mapping[str, Any], now: str) -> str:

@@ -47,12 +47,13 @@ def write(client: Client, record: Obj) -> Obj:
     return client.apply({**record, "apiVersion": API_VERSION, "kind": KIND})
 
 
-def confirm(client: Client, name: str, moment: str) -> None:
-    """Note that a run has looked and found everything as it was; moment is an API timestamp.
+def confirm(client: Client, name: str, looked: Mapping[str, Any]) -> None:
+    """Note that a run has looked and found everything as it was. looked: the fields of the status that
+    say when, and how long it took; None takes one away.
 
-    It is one field on which all runs agree, so it takes no lock.
+    Runs that disagree on these have all looked, so it takes no lock.
     """
-    client.patch(RECORD, name, None, {"status": {"lastChecked": moment}}, subresource="status")
+    client.patch(RECORD, name, None, {"status": dict(looked)}, subresource="status")
 
 
 def write_status(client: Client, name: str, status: Mapping[str, Any]) -> Obj:

@@ -57,6 +57,7 @@ def _sentences(report: Mapping[str, Any], age: Age) -> list[str]:
         *_unwanted(report["unwanted"]),
         *_upgrades(report["upgrades"], age),
         *_drift(report["drift"], age),
+        *outdated(report.get("outdated"), age),
         *(line for name in report["rivals"] for line in _rival(name)),
         *([f"~ {departure(report['left'])}"] if report["left"] else []),
         *(f"! {sentence}" for sentence in report["unfinished"]),
@@ -150,6 +151,22 @@ def _drift(rows: Sequence[Mapping[str, Any]], age: Age) -> list[str]:
         lines.append(f"  -> {row['todo']}")
     more_rows = len(rows) - MAX_CAUSES
     return [*lines, f"  and {more_rows} more objects"] if more_rows > 0 else lines
+
+
+def outdated(found: Mapping[str, Any] | None, age: Age) -> list[str]:
+    """That labels of nodes and the record, which a run alone writes, say something else than is seen."""
+    if not found:
+        return []
+    nodes, record = found["nodes"], found["record"]
+    them = f"{len(nodes)} nodes ({_first(nodes)})" if len(nodes) > 1 else f"node {_first(nodes)}"
+    said = [f"the labels of {them}"] if nodes else []
+    said += [f"the record, which says {record},"] if record else []
+    since = f", of a run {duration(age(found['seen']))} ago" if found["seen"] else ""
+    verb = "are" if nodes else "is"
+    return [
+        f"~ {' and '.join(said)} {verb} older than this look{since}",
+        "  -> run the playbook that enables it, which writes what is seen now",
+    ]
 
 
 def _rival(name: str) -> tuple[str, str]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import time
 
 import pytest
 
@@ -48,3 +49,13 @@ def test_a_worker_ends_with_its_parent_also_where_it_begins_after_it(dead_before
         check=False,
     )
     assert ran.stdout == "began\n"
+
+
+def test_how_long_a_process_has_been_there() -> None:
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as process:
+        time.sleep(0.3)
+        age = orphan.age_s(process.pid)
+        process.kill()
+    assert age is not None
+    assert 0.2 <= age < 60
+    assert orphan.age_s(process.pid) is None

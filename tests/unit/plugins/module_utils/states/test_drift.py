@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -22,6 +23,12 @@ from ansible_collections.hardware.enablement.plugins.module_utils._interface.arg
 from ansible_collections.hardware.enablement.plugins.module_utils._runs.context import RunContext
 from ansible_collections.hardware.enablement.plugins.module_utils._states import apply, validate
 from ansible_collections.hardware.enablement.plugins.module_utils._states.drift import tell_drift
+from ansible_collections.hardware.enablement.plugins.module_utils._states.proof_report import (
+    find_outdated,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._states.validation.record_memory import (
+    RecordMemory,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils._times import timestamp
 from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.cluster.conftest import (
     Asked,
@@ -204,6 +211,30 @@ def test_what_somebody_else_has_made_in_our_place_is_not_what_we_deployed(
     namespace = cluster.objects["namespaces"]["toy"]
     namespace["metadata"] = {"name": "toy", "uid": "u", "labels": {}}
     assert drift(fake) == {}
+
+
+def test_labels_and_record_that_say_something_else_are_older_than_a_look(
+    fake: FakeServer, cluster: ScriptedCluster
+) -> None:
+    assert look(fake)["outdated"] == {}
+    seen = record(cluster)["status"]["lastChecked"]
+    mark = "hardware-enablement.io/toy"
+    (name,) = cluster.objects["nodes"]
+    cluster.objects["nodes"][name]["metadata"]["labels"][mark] = "driver.failed"
+    assert look(fake)["outdated"] == {"nodes": [name], "record": "", "seen": seen}
+    record(cluster)["status"]["phase"] = "failed"
+    found = look(fake)
+    assert (found["phase"], found["outdated"]["record"]) == ("waiting", "failed")
+    assert any("are older than this look" in line for line in found["table"])
+
+
+def test_drift_alone_makes_no_record_older_since_no_run_writes_it() -> None:
+    seen: Any = SimpleNamespace(
+        record={"status": {"phase": "ready"}},
+        record_memory=RecordMemory(seen="2027-01-15T05:00:00Z"),
+    )
+    assert find_outdated({"phase": "drifted"}, seen, {}) == {}
+    assert find_outdated({"phase": "failed"}, seen, {})["record"] == "ready"
 
 
 @pytest.mark.parametrize(

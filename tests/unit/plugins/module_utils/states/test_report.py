@@ -218,6 +218,30 @@ def test_who_merely_looks_sees_first_what_is_wrong_and_what_is_ready_in_one_line
     assert well == ["demo: ready, 2/2 nodes, 2 kernels", "  ready: driver, plugin"]
 
 
+@pytest.mark.parametrize(
+    ("nodes", "record", "said"),
+    [
+        (["a"], "", "the labels of node a are older"),
+        (
+            ["a", "b", "c", "d"],
+            "ready",
+            "the labels of 4 nodes (a, b, c and 1 more) and the record, which says ready, are older",
+        ),
+        ([], "ready", "the record, which says ready, is older"),
+    ],
+)
+def test_labels_and_record_that_are_older_than_a_look_say_so(
+    nodes: list[str], record: str, said: str
+) -> None:
+    found = {"nodes": nodes, "record": record, "seen": "2027-01-15T05:00:00Z"}
+    lines = table.render("demo", {**report(), "outdated": found}, NOW, seconds, brief=True)
+    assert lines[1:3] == [
+        f"~ {said} than this look, of a run 3 h ago",
+        "  -> run the playbook that enables it, which writes what is seen now",
+    ]
+    assert table.outdated({}, lambda _since: 0.0) == []
+
+
 def test_nodes_that_are_not_named_are_counted() -> None:
     pending = {**report(), "restarts_pending": ["a", "b", "c", "d", "e"]}
     told = "5 nodes run the driver version before, until the playbook upgrade exchanges it: a, b, c and 2 more"
@@ -324,6 +348,21 @@ def test_the_last_look_is_noted_with_what_is_new_and_else_once_an_hour() -> None
     assert again(3599) == first
     assert again(3600) == {**first, "lastChecked": timestamp(NOW + 3600)}
     assert again(60, CRASH, ready("plugin"))["lastChecked"] == timestamp(NOW + 60)
+
+
+def test_how_long_a_run_took_is_noted_with_when_it_looked() -> None:
+    def noted(before: dict[str, Any], now: float, took_s: float | None) -> dict[str, Any]:
+        status = make_status(report(), before, 1, timestamp(now))
+        return with_last_check(status, before, timestamp(now), took_s)
+
+    first = noted({}, NOW, 12.6)
+    assert first["lastRunSeconds"] == 13
+    # Each run takes a little longer or less: that is nothing to write.
+    assert noted(first, NOW + 60, 99.0) == first
+    later = noted(first, NOW + 3600, 2.2)
+    assert later == {**first, "lastChecked": timestamp(NOW + 3600), "lastRunSeconds": 2}
+    # What is not known is not that of a run before.
+    assert "lastRunSeconds" not in noted(later, NOW + 7200, None)
 
 
 def test_status_says_since_when_the_phase_is_what_it_is() -> None:
