@@ -17,7 +17,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils._recipes.loadi
 from ansible_collections.hardware.enablement.plugins.module_utils._recipes.loading.state_roles import (
     STATE_ROLES,
 )
-from docs.reference import blocks, manifests, state_roles, tables
+from docs.reference import blocks, manifests, state_roles, tables, variable_pages
 
 DOCS = Path(__file__).resolve().parents[1]
 ROLES = DOCS.parent / "roles"
@@ -39,6 +39,7 @@ MAKERS = {
     "rmd-settings": tables.rmd_settings,
     "standard-options": tables.standard_options,
     "state-roles": tables.state_roles,
+    "variables": variable_pages.index,
 }
 
 

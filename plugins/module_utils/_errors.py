@@ -54,7 +54,7 @@ class InvalidInput(EnablementError):
     """A recipe, an option or a connection setting is wrong."""
 
 
-class MissingPackage(InvalidInput):
+class PackageNotFound(InvalidInput):
     """The Python that runs a task lacks a package: which Python that is, Ansible has chosen. package: as
     pip takes it ("xxhash>=3.0"). otherwise: what could be done instead."""
 

@@ -21,9 +21,9 @@ from .._nodes.facts import NodeFacts
 from .._products import PRODUCTS
 from .._states.record.crd import RECORD
 from . import triggers
-from .crashed_pods import SELECTION, CrashedPods
 from .debounce import Debounce
 from .event_types import POD_CRASHED
+from .pod_crashes import SELECTION, PodCrashes
 from .triggers import EnabledRecipe
 
 # How often a kind is asked for whose CRD is not there yet.
@@ -73,7 +73,7 @@ class ClusterWatch:
         # What was told before it is known which recipes there are.
         self._unseen: set[str] = set()
         self._deleted: dict[str, NodeFacts] = {}
-        self._crashed = CrashedPods() if POD_CRASHED in events else None
+        self._crashed = PodCrashes() if POD_CRASHED in events else None
         # The instances whose pods are watched, each with its namespace.
         self._watched: set[tuple[str, str]] = set()
         # Why an object cannot be read, by its kind and name: what was known of it holds.
@@ -185,7 +185,7 @@ class ClusterWatch:
             self._recipes[name] = recipe
             self._watch_pods(recipe)
         if self._crashed:
-            self._crashed.look_again()
+            self._crashed.reconsider()
         found = triggers.record_triggers(recipe, record) if recipe else frozenset()
         self._debounce.see(f"{RECORD.kind} {name}", found, self._ticks(), is_gone=is_gone)
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, BinaryIO, Union
 from urllib.parse import urlsplit
 
-from .._errors import MissingPackage
+from .._errors import PackageNotFound
 from .._json import parse_json
 from .http_failure import FailureKind, HttpError, failure_of
 
@@ -85,7 +85,7 @@ class HttpPool:
         answer that is kept in memory. size: hosts, and connections to each, that are kept.
         server_name: what the certificate must hold, where that is not the host."""
         if requests is None:
-            raise MissingPackage(f"Cannot ask {peer}", "requests")
+            raise PackageNotFound(f"Cannot ask {peer}", "requests")
         self._peer = peer
         self._largest = largest
         self._read_s = read_s

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from .._errors import MissingPackage
+from .._errors import PackageNotFound
 from .pods_on_nodes import NumaPod
 
 try:
@@ -42,9 +42,9 @@ class PodExclude:
 
 
 def require_xxhash() -> None:
-    """Raise MissingPackage where the package is missing."""
+    """Raise PackageNotFound where the package is missing."""
     if not AVAILABLE:
-        raise MissingPackage("fingerprints of pods cannot be computed", "xxhash>=3.0")
+        raise PackageNotFound("fingerprints of pods cannot be computed", "xxhash>=3.0")
 
 
 def fingerprint(pods: Iterable[tuple[str, str]]) -> str:

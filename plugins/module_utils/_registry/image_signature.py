@@ -16,7 +16,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, Optional
 
-from .._errors import InvalidInput, MissingPackage
+from .._errors import InvalidInput, PackageNotFound
 from .._json import Obj, parse_json, part
 
 try:
@@ -45,7 +45,7 @@ class PublicKey:
         what = "Cannot verify signatures of images"
         todo = "give the text of cosign.pub, or secret/NAME or configmap/NAME that has it"
         if serialization is None:
-            raise MissingPackage(what, "cryptography>=42")
+            raise PackageNotFound(what, "cryptography>=42")
         found = _PEM.fullmatch(pem.strip())
         try:
             key = serialization.load_der_public_key(base64.b64decode(found[1] if found else ""))

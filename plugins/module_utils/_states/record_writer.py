@@ -30,7 +30,7 @@ from .record.record_status import (
 )
 
 # What a look writes down of itself, and what is no change.
-_OF_LOOK = frozenset((LAST_CHECK, LAST_RUN_S))
+_CHECK_FIELDS = frozenset((LAST_CHECK, LAST_RUN_S))
 
 
 def write_report(
@@ -53,14 +53,13 @@ def write_report(
     before = part(live, "status")
     status = _status_of(live, prepared, report, context)
     news = _news(status, before)
-    if context.check_mode:
-        pass
-    elif news and news <= _OF_LOOK:
-        record_store.confirm(client, name, {field: status.get(field) for field in sorted(news)})
-    elif news:
-        guard.before_write()
-        _write_status(client, name, status, before, context, elements(report, "drift"))
-    result: Obj = {"changed": is_new_spec or bool(news - _OF_LOOK), "status": status}
+    if news and not context.check_mode:
+        if news <= _CHECK_FIELDS:
+            record_store.confirm(client, name, {each: status.get(each) for each in sorted(news)})
+        else:
+            guard.before_write()
+            _write_status(client, name, status, before, context, elements(report, "drift"))
+    result: Obj = {"changed": is_new_spec or bool(news - _CHECK_FIELDS), "status": status}
     if result["changed"]:
         verb = "would update" if context.check_mode else "updated"
         fields = _differing(before, status, spec=is_new_spec)
@@ -137,7 +136,7 @@ def _differing(before: Obj, status: Obj, *, spec: bool) -> str:
     fields = {key for key in status if status[key] != before.get(key)} if before else set()
     if spec:
         fields.add("spec")
-    names = name_some(fields - {"phase"} - _OF_LOOK)
+    names = name_some(fields - {"phase"} - _CHECK_FIELDS)
     old, new = before.get("phase", "(none)"), status["phase"]
     return ", ".join(filter(None, [f"phase {old} -> {new}" if old != new else "", names]))
 

@@ -27,6 +27,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils._recipes.loadi
 from ansible_collections.hardware.enablement.plugins.module_utils._states.record import (
     record_status,
 )
+from docs.reference import variable_pages
 from docs.reference.__main__ import wanted as generated
 from docs.reference.metrics import METRICS
 
@@ -51,6 +52,13 @@ def variables_page() -> str:
     return (ADMIN / "variables.md").read_text()
 
 
+def documented(name: str) -> tuple[str, ...]:
+    """The cells of the one row, on whatever page, that documents a variable."""
+    found = [row for page in variable_pages.pages() for row in variable_pages.rows(page)]
+    (row,) = [row for row in found if name in row.names]
+    return row.cells
+
+
 def row(text: str, name: str) -> list[str]:
     """The cells of the table row that begins with a name."""
     (line,) = [line for line in text.splitlines() if line.startswith(f"| `{name}` |")]
@@ -72,7 +80,20 @@ def test_documented_variables_are_used() -> None:
 
 def test_used_variables_are_documented() -> None:
     for name in used():
-        assert len(row(variables_page(), name)) == 4
+        assert len(documented(name)) == 4
+
+
+def test_variables_of_one_subject_are_listed_and_stand_on_its_page() -> None:
+    (listed,) = re.findall(
+        r"<!-- generated: variables -->(.*?)<!-- end -->", variables_page(), re.DOTALL
+    )
+    assert {"hardware_enablement_builder", "upgrade_waves", "numa_from_cr"} <= {
+        *re.findall(r"`(\w+)`", listed)
+    }
+    common = list(variable_pages.rows(variable_pages.COMMON))
+    # The page that is looked at first stays one that can be read.
+    assert len(common) < 50
+    assert "hardware_enablement_recipe" in {name for row in common for name in row.names}
 
 
 def test_documented_defaults_are_those_of_the_roles_and_playbooks() -> None:
@@ -84,9 +105,7 @@ def test_documented_defaults_are_those_of_the_roles_and_playbooks() -> None:
             and not value.startswith("lookup(")
             and name != "hardware_enablement_options"
         ):
-            assert (
-                row(variables_page(), name)[1].split(";")[0] == f"`{value.strip(chr(39)) or value}`"
-            ), name
+            assert documented(name)[1].split(";")[0] == f"`{value.strip(chr(39)) or value}`", name
 
 
 def test_standard_options() -> None:

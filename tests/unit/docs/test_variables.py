@@ -1,7 +1,7 @@
 # Copyright (c) 2026 hardware.enablement contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Every variable of docs/admin/variables.md is set by a test. Here are those that only carry a
+"""Every variable that docs/admin documents is set by a test. Here are those that only carry a
 value to a module: it arrives there, by the defaults of roles and the arguments of tasks."""
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils._interface.pub
 from ansible_collections.hardware.enablement.plugins.module_utils._recipes.loading.state_roles import (
     ROLES,
 )
+from docs.reference import variable_pages
 from tests.unit.docs.task_arguments import Obj, arrivals
 
 REPO = Path(__file__).resolve().parents[3]
@@ -282,13 +283,11 @@ def test_a_variable_arrives_in_the_arguments_of_modules(
 
 
 def documented() -> set[str]:
-    """The names in the first column of the tables of variables."""
-    names, in_table = set(), False
-    for line in (REPO / "docs" / "admin" / "variables.md").read_text().splitlines():
-        in_table = line.startswith("| variable |") or (in_table and line.startswith("|"))
-        if in_table:
-            names |= set(re.findall(r"`(\w+)`", line.split("|")[1]))
-    return names
+    """The names in all tables of variables, but those of a rulebook and of roles that have tests of
+    their own."""
+    rows = (row for page in variable_pages.pages() for row in variable_pages.rows(page))
+    names = {name for row in rows for name in row.names}
+    return {name for name in names if not name.startswith(("eda_", "upgrade_", "remedy_"))}
 
 
 def test_every_variable_is_set_by_its_name_in_a_test() -> None:

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
-from ..._errors import InvalidInput, MissingPackage
+from ..._errors import InvalidInput, PackageNotFound
 from .api_errors import ApiError, Unreachable
 from .connection_request import ConnectionRequest
 from .connection_source import ConnectionSettings, ConnectionSource, source_of
@@ -125,7 +125,7 @@ class Connection:
 def open_connection(request: ConnectionRequest) -> Connection:
     """Read the connection options of a task; sends nothing. Raises InvalidInput."""
     if kubernetes is None:
-        raise MissingPackage("Cannot connect to a cluster", "kubernetes>=29")
+        raise PackageNotFound("Cannot connect to a cluster", "kubernetes>=29")
     if core is None:
         raise InvalidInput(
             "Cannot connect to a cluster",

@@ -16,7 +16,7 @@ from functools import cache
 from itertools import islice
 from typing import Any
 
-from ..._errors import InvalidInput, MissingPackage
+from ..._errors import InvalidInput, PackageNotFound
 
 try:
     import yaml
@@ -145,7 +145,7 @@ def _refuse_too_many(text: str, source: str) -> None:
 @cache
 def _loader_class() -> Any:
     if yaml is None:
-        raise MissingPackage("a recipe cannot be read", "PyYAML>=5.4.1")
+        raise PackageNotFound("a recipe cannot be read", "PyYAML>=5.4.1")
     base = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     loader: Any = type("RecipeLoader", (base,), {"yaml_implicit_resolvers": {}})
     for name, pattern, first in _SCALARS:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import lru_cache, wraps
 from typing import Any
 
-from ..._errors import InvalidInput, MissingPackage
+from ..._errors import InvalidInput, PackageNotFound
 from ..._schema.problems import suggest
 from .filters import JINJA_FILTERS, OWN_FILTERS, RefusedError, Rendered, put_out
 from .overlay import MACROS, place_of
@@ -456,7 +456,7 @@ def _environment_class() -> Any:
     """The class of our environment, made when it is first needed: without Jinja2 there is nothing
     to inherit from."""
     if jinja2 is None:
-        raise MissingPackage("templates cannot be rendered", "Jinja2>=3.1")
+        raise PackageNotFound("templates cannot be rendered", "Jinja2>=3.1")
 
     own_filters = {name: _needs_a_value(each) for name, each in OWN_FILTERS.items()}
 

@@ -15,7 +15,7 @@ from ..._cluster.api_client.api_errors import Forbidden
 from ..._cluster.api_client.client import Client, connect
 from ..._cluster.api_client.connection_request import ConnectionRequest
 from ..._cluster.api_objects.diff import Diff, make_diff
-from ..._errors import EnablementError, InvalidInput, MissingPackage
+from ..._errors import EnablementError, InvalidInput, PackageNotFound
 from ..._http import pki
 from ..._http.pki import Pair
 from ..._json import Obj, part
@@ -75,7 +75,7 @@ def _generate(
     client: Client, request: RmdCertificatesRequest, guard: Guard, context: RunContext
 ) -> Obj:
     if not pki.AVAILABLE:
-        raise MissingPackage(
+        raise PackageNotFound(
             "Certificates cannot be made",
             "cryptography>=42",
             otherwise="bring certificates of your own (rmd_certificates: provided)",

@@ -17,7 +17,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_c
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._errors import (
     InvalidInput,
-    MissingPackage,
+    PackageNotFound,
 )
 
 
@@ -34,7 +34,7 @@ def test_a_python_that_lacks_the_client_is_named(monkeypatch: pytest.MonkeyPatch
 
 def test_what_could_be_done_instead_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "executable", "")
-    error = MissingPackage("It cannot be read", "PyYAML>=5.4.1", otherwise="read it yourself")
+    error = PackageNotFound("It cannot be read", "PyYAML>=5.4.1", otherwise="read it yourself")
     assert str(error) == (
         "It cannot be read: python3 has no package PyYAML; install it there (python3 -m pip install"
         " 'PyYAML>=5.4.1'), or set ansible_python_interpreter to one that has it, or read it yourself."

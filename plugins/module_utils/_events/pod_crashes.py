@@ -16,7 +16,7 @@ from .._verdicts.pod_status import has_crashed
 SELECTION = f"{STATE_LABEL},!{VALIDATION_LABEL},!{BUILD_LABEL}"
 
 
-class CrashedPods:
+class PodCrashes:
     """What watches of pods have told."""
 
     def __init__(self) -> None:
@@ -34,7 +34,7 @@ class CrashedPods:
             return
         self._changed.add(node)
 
-    def look_again(self) -> None:
+    def reconsider(self) -> None:
         """What is found of them depends on something else that has changed."""
         self._changed |= self._found.keys()
 
@@ -43,7 +43,7 @@ class CrashedPods:
         instances and states of its crashed pods, none where there are no more."""
         changed = self._changed | (self._found.keys() & nodes)
         self._changed = set()
-        told = {node: set(self._found.get(node, {}).values()) for node in changed}
-        for node in [node for node, states in told.items() if not states]:
+        found = {node: set(self._found.get(node, {}).values()) for node in changed}
+        for node in [node for node, states in found.items() if not states]:
             self._found.pop(node, None)
-        return told
+        return found
