@@ -132,7 +132,11 @@ def narrow_to_node(
     newest = sorted(events, key=node_table.moment_of)[-_EVENTS:]
     results = [result for result in found if result]
     name = desired.recipe.name
-    report["table"] = node_table.render(name, node, results, newest, now, seconds)
+    older = report["outdated"] if node in report["outdated"].get("nodes", ()) else {}
+    report["table"] = [
+        *node_table.render(name, node, results, newest, now, seconds),
+        *table.outdated({**older, "nodes": [node]} if older else {}, now, seconds),
+    ]
 
 
 def _tell_of_run_before(report: Obj, desired: Desired, now: float) -> None:

@@ -57,7 +57,7 @@ def _sentences(report: Mapping[str, Any], age: Age) -> list[str]:
         *_unwanted(report["unwanted"]),
         *_upgrades(report["upgrades"], age),
         *_drift(report["drift"], age),
-        *outdated(report.get("outdated"), age),
+        *_outdated(report.get("outdated"), age),
         *(line for name in report["rivals"] for line in _rival(name)),
         *([f"~ {departure(report['left'])}"] if report["left"] else []),
         *(f"! {sentence}" for sentence in report["unfinished"]),
@@ -153,7 +153,12 @@ def _drift(rows: Sequence[Mapping[str, Any]], age: Age) -> list[str]:
     return [*lines, f"  and {more_rows} more objects"] if more_rows > 0 else lines
 
 
-def outdated(found: Mapping[str, Any] | None, age: Age) -> list[str]:
+def outdated(found: Mapping[str, Any], now: float, seconds: Seconds) -> list[str]:
+    """That labels of nodes and the record are older than what is seen now; nothing where they are not."""
+    return _outdated(found, _ages(now, seconds))
+
+
+def _outdated(found: Mapping[str, Any] | None, age: Age) -> list[str]:
     """That labels of nodes and the record, which a run alone writes, say something else than is seen."""
     if not found:
         return []

@@ -222,6 +222,7 @@ def test_labels_and_record_that_say_something_else_are_older_than_a_look(
     (name,) = cluster.objects["nodes"]
     cluster.objects["nodes"][name]["metadata"]["labels"][mark] = "driver.failed"
     assert look(fake)["outdated"] == {"nodes": [name], "record": "", "seen": seen}
+    assert f"~ the labels of node {name} are older" in "\n".join(look(fake, node=name)["table"])
     record(cluster)["status"]["phase"] = "failed"
     found = look(fake)
     assert (found["phase"], found["outdated"]["record"]) == ("waiting", "failed")

@@ -239,7 +239,8 @@ def test_labels_and_record_that_are_older_than_a_look_say_so(
         f"~ {said} than this look, of a run 3 h ago",
         "  -> run the playbook that enables it, which writes what is seen now",
     ]
-    assert table.outdated({}, lambda _since: 0.0) == []
+    assert table.outdated(found, NOW, seconds) == lines[1:3]
+    assert table.outdated({}, NOW, seconds) == []
 
 
 def test_nodes_that_are_not_named_are_counted() -> None:
