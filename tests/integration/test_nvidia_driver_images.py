@@ -13,6 +13,7 @@ import pytest
 
 from tests.cluster import Cluster
 from tests.cluster.simulation.faults import clear_faults
+from tests.cluster.simulation.model import DEVICES_ANNOTATION
 from tests.integration import sight
 from tests.integration.driver_bed import KERNEL_LABEL, SECRETS, GpuBed, check_output
 from tests.integration.kmod_bed import NEW, OLD
@@ -227,6 +228,31 @@ def without_look_ups_the_images_are_merely_named_and_nothing_old_is_shown(gpus: 
     assert gpus.runner.writes(mark) == []
 
 
+def a_gpu_that_no_plugin_lists_is_missed(gpus: Gpus) -> None:
+    """It fell off the bus: the node has 8 by its PCI devices, and the plugin offers the 7 that it finds."""
+    options = gpus.options(driver_lookup=False, count_gpus=True)
+    gpus.play(options=options).check()
+    for node in NODES:
+        wait_until(lambda node=node: counted(gpus, node) == "8", "Node Feature Discovery counts")
+    seven = f'{DEVICES_ANNOTATION}={{"nvidia.com/gpu": 7}}'
+    gpus.cluster.kubectl("annotate", "--overwrite", "node", "gpu-new-1", seven)
+    played = gpus.play(options=options)
+    assert played.code != 0
+    assert "offers 7 nvidia.com/gpu, and has 8 by its label" in check_output(played)
+    assert gpus.summaries() == {
+        **dict.fromkeys(NODES, "ready"),
+        "gpu-new-1": "device_plugin.degraded",
+    }
+    gpus.play(options={**options, "unhealthy_devices_allowed": 1}).check()
+    assert set(gpus.summaries().values()) == {"ready"}
+
+
+def counted(gpus: Gpus, node: str) -> str:
+    """How many GPUs Node Feature Discovery says a node has."""
+    labels = sight.nodes(gpus.cluster)[node]["metadata"]["labels"]
+    return str(labels.get("feature.node.kubernetes.io/nvidia-gpu-count", ""))
+
+
 def test_images_from_one_that_nobody_published_to_none_that_is_looked_up(gpus: Gpus) -> None:
     """One story: each step goes on from the one before."""
     the_possible_kernels_go_all_the_way_and_the_impossible_one_is_explained(gpus)
@@ -239,6 +265,7 @@ def test_images_from_one_that_nobody_published_to_none_that_is_looked_up(gpus: G
     with gpus.slow_builds():
         what_nobody_publishes_is_built_from_the_vendors_sources(gpus)
     without_look_ups_the_images_are_merely_named_and_nothing_old_is_shown(gpus)
+    a_gpu_that_no_plugin_lists_is_missed(gpus)
 
 
 def test_options_that_cannot_be_are_refused_before_anything_is_sent(gpus: Gpus) -> None:

@@ -468,7 +468,7 @@ def test_bounded_and_said_so(tmp_path: Path) -> None:
     options = {f"flag_{number}": {"type": "bool", "default": False} for number in range(40)}
     uses = "".join(f"# {{{{ options.{name} }}}}\n" for name in options)
     found = small(tmp_path, uses, {"options": options})
-    assert (found.tried, found.left_out > 0) == (550, True)
+    assert (found.tried, found.left_out > 0) == (600, True)
 
 
 def test_options_that_do_not_fit_are_refused() -> None:

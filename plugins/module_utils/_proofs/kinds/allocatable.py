@@ -11,7 +11,7 @@ from fnmatch import fnmatchcase
 from typing import Annotated
 
 from ..._nodes.facts import NodeFacts, quantity
-from ..._schema.shapes import Integer, Optional
+from ..._schema.shapes import Integer, Optional, Text
 from ..._schema.terms import RESOURCE_NAME
 from ..._verdicts.reasons import Reason
 from ..._verdicts.verdict import PASSED, Outcome, Verdict
@@ -19,6 +19,7 @@ from ..declaration import ProofKind, Scope, Setting
 from ..evaluation import Observation
 
 _AMOUNT = Integer(0, 1_000_000, template=True)
+_LABEL = Text("the name of a label, or nothing", r"\S*|.*\{\{.*\}\}.*")
 
 
 @dataclass(frozen=True)
@@ -40,6 +41,14 @@ class AllocatableSettings:
         int,
         Setting(_AMOUNT, "how many of the node's devices may be unhealthy, or a template of it"),
     ] = 0
+    counted_by: Annotated[
+        str,
+        Setting(
+            _LABEL,
+            "a label of nodes with the number of devices that they have, or a template of it; a node without it is"
+            " not asked",
+        ),
+    ] = ""
     equals: Annotated[
         int | None,
         Setting(Optional(_AMOUNT), "exactly that many, or a template of it, instead of `at_least`"),
@@ -58,6 +67,11 @@ REASONS = {
     "DevicesUnhealthy": Reason(
         "the device plugin finds more of the node's devices unhealthy than may be",
         "read the device plugin's log on this node and the kernel's; mend the device (playbook remedy), or allow more",
+    ),
+    "DevicesMissing": Reason(
+        "the device plugin knows fewer devices than the node has by its label, and more are missing than may be",
+        "look at the kernel's log on this node (a device may have fallen off the bus); mend the device (playbook"
+        " remedy), or allow more",
     ),
     "MoreAdvertised": Reason(
         "the kubelet offers more devices than the recipe wants",
@@ -112,6 +126,14 @@ def _healthy(node: NodeFacts, settings: AllocatableSettings) -> Verdict:
     offered = {name: amount for name, amount in node.allocatable.items() if quantity(amount) > 0}
     known = _sum({name: node.capacity.get(name, "0") for name in offered}, resource)
     unhealthy = known - _sum(offered, resource)
+    label = node.labels.get(settings.counted_by, "")
+    there = int(label) if label.isdecimal() else 0
+    if there > known and there - known + unhealthy > settings.unhealthy_allowed:
+        text = (
+            f"the node offers {known - unhealthy:.0f} {resource}, and has {there} by its label {settings.counted_by};"
+            f" {settings.unhealthy_allowed} may miss"
+        )
+        return Verdict(Outcome.TROUBLE, "DevicesMissing", text)
     if unhealthy <= settings.unhealthy_allowed:
         return PASSED
     text = (

@@ -14,7 +14,7 @@ from typing import Any
 from ..loading.recipe import Option, Recipe
 from ..loading.standard import STANDARD_OPTIONS
 
-MOST_VARIANTS = 550
+MOST_VARIANTS = 600
 # Stands for what only a user knows; an image made from it is nobody's mistake.
 SAMPLE = "sample.invalid"
 

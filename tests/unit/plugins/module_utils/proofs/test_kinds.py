@@ -95,6 +95,34 @@ def test_one_of_eight_that_is_unhealthy_is_seen(
     assert bench.observation(**amounts).reason == reason
 
 
+@pytest.mark.parametrize(
+    ("spec", "label", "offered", "reason"),
+    [
+        ({}, "8", 8, "Proven"),
+        ({}, "8", 7, "DevicesMissing"),
+        ({"unhealthy_allowed": 1}, "8", 7, "Proven"),
+        ({"unhealthy_allowed": 1}, "8", 6, "DevicesMissing"),
+        # Shared ones.
+        ({}, "8", 28, "Proven"),
+        # Of those that the plugin knows too few are healthy, and one is unknown to it.
+        ({"unhealthy_allowed": 1, "capacity": 7}, "8", 6, "DevicesMissing"),
+        ({"counted_by": ""}, "8", 7, "Proven"),
+        ({}, "", 7, "Proven"),
+        ({}, "many", 7, "Proven"),
+    ],
+)
+def test_one_of_eight_that_the_plugin_does_not_know_is_missed(
+    spec: dict[str, Any], label: str, offered: int, reason: str
+) -> None:
+    given = {"resource": FPGA, "counted_by": "example.com/count", **spec}
+    capacity = given.pop("capacity", offered)
+    bench = Bench("allocatable", given)
+    labels = {"example.com/count": label} if label else {}
+    amounts = {"capacity": {FPGA: str(capacity)}, "allocatable": {FPGA: str(offered)}}
+    found = bench.observation(labels=labels, **amounts)
+    assert found.reason == reason
+
+
 def resource_slice(
     name: str,
     generation: int,
