@@ -22,8 +22,12 @@ from pathlib import Path
 from types import FrameType
 
 FOLDERS = ("modprobe.d", "modules-load.d")
-# Less than what a pod has to end.
-_ANSWER_S = 10.0
+# Connection and answer of the last request, too, are within the 30 s that the pod has to end.
+_PATIENCE_S = 10.0
+_ANSWER_S = 7.0
+_AGAIN_S = 0.5
+# What may come instead of the API server's answer.
+NO_ANSWER = (OSError, http.client.HTTPException, ValueError, KeyError)
 
 
 def write(texts: Path, node: Path, name: str) -> None:
@@ -101,14 +105,26 @@ def main(argv: list[str]) -> int:
 
 def _leave(arguments: argparse.Namespace) -> int:
     try:
-        if is_deleted(arguments.server, arguments.credentials, os.environ):
+        if _is_deleted_at_last(arguments):
             remove(arguments.node, arguments.name)
         else:
             say(f"{arguments.name} stays: the pod ends, and nobody has deleted it")
-    except (OSError, http.client.HTTPException, ValueError, KeyError) as error:
+    except NO_ANSWER as error:
         say(f"{arguments.name} stays: whether the pod is deleted cannot be known: {error}")
         return 1
     return 0
+
+
+def _is_deleted_at_last(arguments: argparse.Namespace) -> bool:
+    """As is_deleted, asked again where nobody says: what stays of a deleted pod stays for ever."""
+    deadline = time.monotonic() + arguments.patience
+    while True:
+        try:
+            return is_deleted(arguments.server, arguments.credentials, os.environ)
+        except NO_ANSWER:
+            if time.monotonic() > deadline:
+                raise
+        time.sleep(_AGAIN_S)
 
 
 def _end(_signal: int, _frame: FrameType | None) -> None:
@@ -121,6 +137,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--texts", type=Path, default=Path("/program"))
     parser.add_argument("--node", type=Path, default=Path("/host"), help="has the node's folders")
     parser.add_argument("--ready", type=Path, default=Path("/run/module-files/ready"))
+    parser.add_argument("--patience", type=float, default=_PATIENCE_S, help="seconds to ask for")
     host, port = (os.environ.get(f"KUBERNETES_SERVICE_{each}", "") for each in ("HOST", "PORT"))
     host = f"[{host}]" if ":" in host else host
     parser.add_argument("--server", default=f"https://{host}:{port}")

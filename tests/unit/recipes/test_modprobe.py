@@ -59,9 +59,10 @@ def test_openshift_gets_a_machine_config_and_others_files_of_the_node() -> None:
 
 
 class Server(HTTPServer):
-    """An API server that knows one pod, or none."""
+    """An API server that knows one pod, or none. busy: so often it gives no answer before."""
 
     answer: tuple[int, Any] = (404, {})
+    busy = 0
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -69,6 +70,9 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         code, body = self.server.answer
+        if self.server.busy:
+            self.server.busy -= 1
+            code = 503
         right = self.path == "/api/v1/namespaces/modprobe/pods/p" and (
             self.headers["Authorization"] == "Bearer a-token"
         )
@@ -92,7 +96,7 @@ class Node:
         (folder / "texts/modules-load.d").write_text("vfio-pci\n")
         (folder / "credentials/token").write_text("a-token\n")
 
-    def keep(self) -> str:
+    def keep(self, *more: str) -> str:
         """Start the program, end it when it is ready; what it said."""
         arguments = {
             "texts": "texts",
@@ -102,6 +106,7 @@ class Node:
         }
         command = [sys.executable, str(RECIPE / "program/module_files.py"), NAME]
         command += [f"--{name}={self.folder / path}" for name, path in arguments.items()]
+        command += more
         host, port = "127.0.0.1", str(self.server.server_port)
         env = {"KUBERNETES_SERVICE_HOST": host, "KUBERNETES_SERVICE_PORT": port}
         pod = {"POD_NAMESPACE": "modprobe", "POD_NAME": "p", "POD_UID": "u"}
@@ -167,8 +172,14 @@ def test_a_deleted_pod_takes_its_files_away(node: Node, answer: tuple[int, Any])
 @pytest.mark.parametrize("answer", [(200, {"metadata": {"uid": "u"}}), (503, {}), (200, [])])
 def test_what_a_node_that_shuts_down_ends_leaves_them(node: Node, answer: tuple[int, Any]) -> None:
     node.server.answer = answer
-    assert f"{NAME} stays: " in node.keep()
+    assert f"{NAME} stays: " in node.keep("--patience=0")
     assert node.files == HERE
+
+
+def test_an_api_server_that_is_busy_is_asked_again(node: Node) -> None:
+    node.server.busy = 2
+    assert "is taken away again" in node.keep()
+    assert node.files == {}
 
 
 def test_what_is_right_is_not_written_again(node: Node) -> None:

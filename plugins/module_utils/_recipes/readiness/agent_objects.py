@@ -239,7 +239,7 @@ def _agent(name: str, image: str, content: str) -> Obj:
         "serviceAccountName": name,
         "automountServiceAccountToken": True,
         "enableServiceLinks": False,
-        "terminationGracePeriodSeconds": 10,
+        "terminationGracePeriodSeconds": agent_ending.GRACE_S,
         "containers": [container],
         "volumes": [
             {"name": "configuration", "configMap": {"name": name, "items": items}},

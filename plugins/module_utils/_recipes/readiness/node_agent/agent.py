@@ -17,8 +17,8 @@ import time
 from dataclasses import asdict
 from pathlib import Path
 
-from .agent_ending import has_left
-from .agent_memory import EXPIRY_S, FeatureFile
+from .agent_ending import Ending, why_it_ends
+from .agent_memory import EXPIRY_S, SOON_S, FeatureFile
 from .configuration import AgentConfiguration
 from .node_proof import READY, labels_for
 from .watched_objects import AGAIN_S, Api, WatchedObjects, say
@@ -65,10 +65,16 @@ class NodeAgent:
         while not self._is_ended:
             self._observe()
             self._rest()
-        if has_left(self._api, self._configuration, self._node):
-            self._pause()
+        ending = why_it_ends(self._api, self._configuration, self._node)
+        if ending is Ending.REPLACED:
+            return
+        self._pause()
+        if ending is Ending.LEFT:
             self._file.remove()
             say("the node is none of the recipe's any more, and its labels go")
+        else:
+            self._file.expire_soon(time.time())
+            say(f"nobody says whether another agent follows: the labels expire in {SOON_S} s")
 
     def _wake(self) -> None:
         self._events.put(None)

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import enum
 import time
 from collections.abc import Callable
 
@@ -12,33 +13,45 @@ from .configuration import AgentConfiguration
 from .node_conditions import matches
 from .watched_objects import NO_ANSWER, Api, ApiServerError
 
-# For so long it asks again; with two answers that do not come it is within the 10 s that the pod has.
-PATIENCE_S = 3.0
-TIMEOUT_S = 2.0
+# How long the pod has to end.
+GRACE_S = 30
+# For so long it asks again. A busy machine needs seconds for a connection alone; two answers that do not come,
+# each after a connection that took its time, are within the grace.
+PATIENCE_S = 8.0
+TIMEOUT_S = 5.0
 _AGAIN_S = 0.5
 
 
-def has_left(
+class Ending(enum.Enum):
+    """Why an agent is told to end."""
+
+    LEFT = enum.auto()
+    REPLACED = enum.auto()
+    UNKNOWN = enum.auto()
+
+
+def why_it_ends(
     api: Api,
     configuration: AgentConfiguration,
     node: str,
     clock: Callable[[], float] = time.monotonic,
     sleep: Callable[[float], None] = time.sleep,
-) -> bool:
+) -> Ending:
     """Whether the agent ends for good on a node. It asks anew: a watch may lag behind what ended the
-    pod. Where nobody answers, it has not left, so the labels stay until they expire."""
+    pod."""
     deadline = clock() + PATIENCE_S
     while True:
         try:
-            return _is_none_of_ours(api, configuration, node)
+            left = _is_none_of_ours(api, configuration, node)
+            return Ending.LEFT if left else Ending.REPLACED
         except ApiServerError as error:
             # Its rights are taken away with it.
             if error.status in (401, 403, 404):
-                return True
+                return Ending.LEFT
         except NO_ANSWER:
             pass
         if clock() > deadline:
-            return False
+            return Ending.UNKNOWN
         sleep(_AGAIN_S)
 
 

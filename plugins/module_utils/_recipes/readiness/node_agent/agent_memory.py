@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
@@ -15,6 +15,9 @@ from .configuration import DOMAIN
 
 # NFD drops the labels when nobody has renewed the file for so long.
 EXPIRY_S = 3600
+# So long they hold after an agent that could not tell whether another one follows.
+SOON_S = 300
+_EXPIRY = "# +expiry-time="
 
 
 @dataclass
@@ -65,14 +68,30 @@ class FeatureFile:
 
     def write(self, labels: Mapping[str, str], memory: AgentMemory, now: float) -> None:
         """Replace the file at once. now: seconds since the epoch."""
-        expiry = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(now + EXPIRY_S))
-        lines = [f"# {json.dumps(asdict(memory))}", f"# +expiry-time={expiry}"]
+        lines = [f"# {json.dumps(asdict(memory))}", _expiry(now + EXPIRY_S)]
         lines += [f"{name}={value}" for name, value in sorted(labels.items())]
-        self._path.parent.mkdir(parents=True, exist_ok=True)
-        self._draft.write_text("\n".join(lines) + "\n", "utf-8")
-        self._draft.replace(self._path)
+        self._replace(lines)
+
+    def expire_soon(self, now: float) -> None:
+        """Let what was written hold for SOON_S at most, whoever wrote it. now: see write."""
+        try:
+            lines = self._path.read_text("utf-8").splitlines()
+        except (OSError, ValueError):
+            return
+        soon = _expiry(now + SOON_S)
+        self._replace([min(line, soon) if line.startswith(_EXPIRY) else line for line in lines])
 
     def remove(self) -> None:
         """Leave nothing behind."""
         for path in (self._path, self._draft):
             path.unlink(missing_ok=True)
+
+    def _replace(self, lines: Iterable[str]) -> None:
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        self._draft.write_text("\n".join(lines) + "\n", "utf-8")
+        self._draft.replace(self._path)
+
+
+def _expiry(moment: float) -> str:
+    """The line for NFD's worker; of two the later one sorts last. moment: seconds since the epoch."""
+    return time.strftime(f"{_EXPIRY}%Y-%m-%dT%H:%M:%SZ", time.gmtime(moment))

@@ -488,6 +488,26 @@ class TestFile:
 
         assert FeatureFile(tmp_path, "toy").memory() == AgentMemory()
 
+    def test_holds_for_minutes_after_an_agent_that_cannot_tell_whether_another_follows(
+        self, tmp_path: Path
+    ) -> None:
+        file, memory = FeatureFile(tmp_path, "toy"), AgentMemory("b", ["driver"])
+        file.expire_soon(1_700_000_000.0)
+        assert not list(tmp_path.iterdir())
+
+        file.write(LABELS, memory, 1_700_000_000.0)
+        file.expire_soon(1_700_000_000.0)
+        # A second one makes it no later.
+        file.expire_soon(1_700_000_100.0)
+
+        (path,) = (tmp_path / "features.d").iterdir()
+        assert path.read_text(encoding="utf-8").splitlines()[1:] == [
+            "# +expiry-time=2023-11-14T22:18:20Z",
+            f"{PREFIX}=plugin.waiting",
+            f"{PREFIX}.driver=ready",
+        ]
+        assert file.memory() == memory
+
     def test_leaves_nothing_behind(self, tmp_path: Path) -> None:
         file = FeatureFile(tmp_path, "toy")
         file.write(LABELS, AgentMemory(), 0.0)
