@@ -214,7 +214,10 @@ def _agent(name: str, image: str, content: str) -> Obj:
         "imagePullPolicy": "IfNotPresent",
         "command": ["python3", "-B", "-m", "node_agent.agent"],
         "workingDir": "/configuration",
-        "env": [{"name": "NODE_NAME", "valueFrom": {"fieldRef": {"fieldPath": "spec.nodeName"}}}],
+        "env": [
+            {"name": name, "valueFrom": {"fieldRef": {"fieldPath": path}}}
+            for name, path in (("NODE_NAME", "spec.nodeName"), ("POD_UID", "metadata.uid"))
+        ],
         "resources": {
             "requests": {"cpu": "5m", "memory": "32Mi"},
             "limits": {"memory": "128Mi"},

@@ -35,9 +35,11 @@ FEATURES = Path("/features")
 class NodeAgent:
     """The agent of one node."""
 
-    def __init__(self, configuration: AgentConfiguration, node: str) -> None:
+    def __init__(self, configuration: AgentConfiguration, node: str, uid: str) -> None:
+        """uid: of its own pod."""
         self._configuration = configuration
         self._node = node
+        self._uid = uid
         self._api = Api()
         self._file = FeatureFile(FEATURES, configuration.instance)
         self._memory = self._file.memory()
@@ -62,7 +64,7 @@ class NodeAgent:
         signal.signal(signal.SIGTERM, lambda _number, _frame: self._end())
         self._nodes.start()
         self._pods.start()
-        while not self._is_ended:
+        while not (self._is_ended or self._is_deleted):
             self._observe()
             self._rest()
         ending = why_it_ends(self._api, self._configuration, self._node)
@@ -75,6 +77,13 @@ class NodeAgent:
         else:
             self._file.expire_soon(time.time())
             say(f"nobody says whether another agent follows: the labels expire in {SOON_S} s")
+
+    @property
+    def _is_deleted(self) -> bool:
+        """Whether its pod is. A signal that comes before this program takes it is lost, since the first process
+        of a container gets none by default."""
+        own = self._pods.objects.get(self._uid)
+        return own is not None and "deletionTimestamp" in own["metadata"]
 
     def _wake(self) -> None:
         self._events.put(None)
@@ -127,7 +136,7 @@ def main() -> int:
     except (OSError, ValueError, KeyError, TypeError) as error:
         say(f"{CONFIGURATION} cannot be used: {error}")
         return 1
-    NodeAgent(configuration, os.environ["NODE_NAME"]).run()
+    NodeAgent(configuration, os.environ["NODE_NAME"], os.environ["POD_UID"]).run()
     return 0
 
 
