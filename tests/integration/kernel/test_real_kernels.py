@@ -20,7 +20,7 @@ from tests.cluster.pki import Authority
 from tests.cluster.vms.machine import API_NAME
 from tests.cluster.vms.secure_boot import Firmware
 from tests.integration.kernel.machine import Machine
-from tests.integration.kernel.vendor_recipe import DEVICE, FIRMWARE, write_recipe
+from tests.integration.kernel.vendor_recipe import DEVICE, FIRMWARE_IN_IMAGE, write_recipe
 from tests.integration.kubelet.bench import PYTHON
 from tests.integration.kubelet.host_network import with_api_server
 from tests.integration.kubelet.kmod_site import NAMESPACE, SUMMARY, Site
@@ -62,10 +62,13 @@ HOLDER: dict[str, Any] = {
 
 
 def enable(site: Site, repository: str = "drivers/simple-kmod", **options: Any) -> Played:
-    """Enable it with more options; recipe_dir among them is where another recipe of that name is."""
+    """Enable it with more options; recipe_dir among them is where another recipe of that name is, and
+    timeout how long a state may take, in seconds."""
     variables = site.variables(repository)
     if folder := options.pop("recipe_dir", None):
         variables["hardware_enablement_recipe_dir"] = str(folder)
+    if timeout := options.pop("timeout", None):
+        variables["hardware_enablement_timeout"] = timeout
     variables["hardware_enablement_options"].update(options)
     return site.runner.play("enable", timeout=400, **variables)
 
@@ -170,9 +173,26 @@ def what_the_kernel_refuses(
     site.runner.play("disable", hardware_enablement_recipe=RECIPE).check()
 
 
+def one_that_hangs(site: Site, machine: Machine, **options: Any) -> None:
+    """Enable fails when the state's time is over, and shows for how long, and the kernel's own line."""
+    patience = "/proc/sys/kernel/hung_task_timeout_secs"
+    machine.vm.run(f"echo 4 > {patience}")
+    machine.transcript.say(
+        "enable with the module stuck, whose start hangs, and 70 s for each state"
+    )
+    played = enable(site, modules=["stuck"], timeout=70, **options)
+    assert played.code != 0
+    shown = [line for line in played.output.splitlines() if "! node " in line]
+    machine.transcript.say("\n".join(shown))
+    parts = ("driver failed", "stuck is being loaded for ", "the kernel says: INFO: task insmod:")
+    assert any(all(part in line for part in parts) for line in shown), played.output
+    assert machine.kernel_says("blocked for more than")
+    site.runner.play("disable", hardware_enablement_recipe=RECIPE).check()
+    machine.vm.run(f"echo 120 > {patience}")
+
+
 def two_modules_and_their_firmware(site: Site, machine: Machine, **options: Any) -> None:
-    machine.vm.write(f"/opt/firmware/{FIRMWARE}", "of-a-vendor")
-    machine.transcript.say(f"enable with the modules {MODULE} and upper, and firmware of ours")
+    machine.transcript.say(f"enable with the modules {MODULE} and upper, and the image's firmware")
     enable(site, **options).check()
     assert summary(site, machine) == "ready"
     assert f"{MODULE}: hello, firmware of-a-vendor" in machine.kernel_says(MODULE)
@@ -220,10 +240,15 @@ def test_a_vendors_driver(
     """One story: each step goes on from the one before."""
     folder = write_recipe(tmp_path_factory.mktemp("recipes"), "1.0")
     own: dict[str, Any] = {"repository": "drivers/vendor", "recipe_dir": folder}
-    both = {"modules": [MODULE, "upper"], "firmware_path": "/opt/firmware", **own}
+    firmware = {
+        "firmware_path": "/var/lib/firmware/vendor",
+        "firmware_directory": FIRMWARE_IN_IMAGE,
+    }
+    both = {"modules": [MODULE, "upper"], **firmware, **own}
     with machine.transcript.story("a vendor's driver"):
         what_the_kernel_refuses(site, machine, "foreign", "version magic", "should be", **own)
         what_the_kernel_refuses(site, machine, "upper", "Unknown symbol simple_kmod_answer", **own)
+        one_that_hangs(site, machine, **own)
         two_modules_and_their_firmware(site, machine, **both)
         one_that_a_process_has_open_is_exchanged(site, machine, folder, **both)
         disable_unloads_it(site, machine)

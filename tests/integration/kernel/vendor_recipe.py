@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A driver as vendors have them: simple-kmod's recipe with modules of other sources. One asks for
-firmware, one has a device and stands on the other, and one is none of this kernel's."""
+firmware, which the image brings, one has a device and stands on the other, one never comes to an end of
+its start until its process is killed, and one is none of this kernel's."""
 
 from __future__ import annotations
 
@@ -13,6 +14,7 @@ from tests.integration.plays import REPO
 
 DEVICE = "/dev/simple_kmod"
 FIRMWARE = "simple-kmod.bin"
+FIRMWARE_IN_IMAGE = "/opt/modules/firmware"
 _SOURCES = {
     "simple_kmod": """
 #include <linux/firmware.h>
@@ -56,6 +58,19 @@ static int __init begin(void)
 }
 static void __exit end(void) { misc_deregister(&device); }
 """,
+    "stuck": """
+#include <linux/completion.h>
+#include <linux/module.h>
+#include <linux/sched/signal.h>
+static DECLARE_COMPLETION(never);
+static int __init begin(void)
+{
+    while (!fatal_signal_pending(current))
+        wait_for_completion_timeout(&never, 10 * HZ);
+    return -EINTR;
+}
+static void __exit end(void) { }
+""",
     "foreign": """
 #include <linux/module.h>
 static int __init begin(void) { return 0; }
@@ -74,14 +89,15 @@ MODULE_VERSION("{version}");
 # Steps begin with ">", since sanity wants no tabs; not for the kernel's own files, which read this one.
 _MAKEFILE = """
 ifneq ($(KERNELRELEASE),)
-obj-m := simple_kmod.o upper.o foreign.o
+obj-m := simple_kmod.o upper.o stuck.o foreign.o
 else
 .RECIPEPREFIX = >
 modules:
 > $(MAKE) -C $(HEADERS) M=$(CURDIR) modules
 > sed -i 's/ SMP preempt/ ONE preempt/' foreign.ko
-> mkdir -p out/$(KERNEL)
+> mkdir -p out/$(KERNEL) out/firmware
 > cp *.ko out/$(KERNEL)/
+> printf of-a-vendor > out/firmware/@FIRMWARE@
 endif
 """
 
@@ -97,5 +113,5 @@ def write_recipe(folder: Path, version: str) -> Path:
     source = recipe / "build" / "src"
     for name, text in _SOURCES.items():
         (source / f"{name}.c").write_text(text + _EVERYWHERE.format(version=version))
-    (source / "Makefile").write_text(_MAKEFILE)
+    (source / "Makefile").write_text(_MAKEFILE.replace("@FIRMWARE@", FIRMWARE))
     return folder
