@@ -124,7 +124,7 @@ kernels:
     answer:
       description:
         - One of V(prebuilt), V(built), V(would build), V(built by the recipe), V(kept) (what was found before, since a
-          registry could not be asked), V(none needed) and V(cannot).
+          registry could not be asked), V(not known) (only nodes can ask, by pods), V(none needed) and V(cannot).
       type: str
     image:
       description: The image that is there, or that would be pushed.

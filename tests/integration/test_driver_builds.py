@@ -241,6 +241,22 @@ def quota(kmod: Kmod, **hard: str) -> Iterator[None]:
     kmod.cluster.kubectl("delete", "resourcequota", "tight", "-n", NAMESPACE)
 
 
+@contextmanager
+def limit_range(kmod: Kmod, **limits: str) -> Iterator[None]:
+    """Containers in the namespace that say nothing else have these limits, for a while."""
+    obj = {
+        "apiVersion": "v1",
+        "kind": "LimitRange",
+        "metadata": {"name": "small", "namespace": NAMESPACE},
+        "spec": {"limits": [{"type": "Container", "default": limits}]},
+    }
+    kmod.cluster.kubectl("apply", "-f", "-", stdin=json.dumps(obj))
+    try:
+        yield
+    finally:
+        kmod.cluster.kubectl("delete", "limitrange", "small", "-n", NAMESPACE)
+
+
 def a_build_that_may_not_be_made_holds_up_no_other(kmod: Kmod, tmp_path: Path) -> None:
     options = kmod.options(
         repository=f"{kmod.registry.address}/drivers/other", prebuilt_repository=""
@@ -354,8 +370,11 @@ def what_would_refuse_its_pods_says_so(kmod: Kmod) -> None:
         refused = preflight(kmod)
     assert (refused.code, "exceeded quota: tight" in refused.output) == (2, True)
     with policy(kmod):
-        refused = preflight(kmod, kernels=[SOON], stage=True)
-    assert (refused.code, "simple-kmod cannot be staged" in refused.output) == (2, True)
+        refused = preflight(kmod, kernels=[SOON, LATER], stage=True)
+    said = one_line(refused.output)
+    assert (refused.code, "simple-kmod cannot be staged" in said) == (2, True)
+    assert f"kernel {LATER}" in said
+    assert "the build cannot start: its pod would be refused" in said
 
 
 def a_staged_kernel_has_its_driver_without_a_run(kmod: Kmod) -> None:
@@ -453,10 +472,26 @@ def running_drivers(kmod: Kmod) -> dict[str, tuple[str, str, str]]:
     }
 
 
+def all_nodes_are_too_many_for_the_namespace(kmod: Kmod, options: dict[str, Any]) -> None:
+    """A pod of the driver would be taken, but not one for each node; and its memory has a limit that
+    nobody gave it."""
+    with limit_range(kmod, memory="64Mi"), quota(kmod, pods="50"):
+        refused = preflight(kmod, options=options)
+    said = one_line(refused.output)
+    assert refused.code == 2
+    assert "! pods: quota simple-kmod/tight has room for 50 of pods, and pods for all nodes" in said
+    assert (
+        "~ pods: a LimitRange of simple-kmod gives containers of pods of DaemonSet simple-kmod/"
+        in said
+    )
+    assert "the limits memory 64Mi" in said
+
+
 def test_a_fleet_reboots_into_a_staged_kernel_in_waves(kmod: Kmod, fleet: list[str]) -> None:
     """No run and no build is needed for a node's driver; nodes that do not reboot keep the pod that they
     have; what is of the kernel that nobody runs any more goes, but its image; what is staged stays."""
     options = kmod.options(build=False, node_selector={"kmod": "fleet"})
+    all_nodes_are_too_many_for_the_namespace(kmod, options)
     kmod.play(options=options).check()
     preflight(kmod, options=options, kernels=[NEXT, SOME_DAY], stage=True).check()
     assert kmod.drivers().keys() == {FLEET, NEXT, SOME_DAY}

@@ -28,8 +28,8 @@ from .build_request import BuildRequest
 from .cluster_registries import RegistryReader
 from .credentials import read_keyring
 from .environment import NamespaceSecrets
-from .lookups.image_keys import ImageKeys
 from .lookups.imagestream import ImageStreamLookup, by_host
+from .lookups.key_lookup import KeyLookup
 from .lookups.node import NodeLookup
 from .orders import Found
 from .registry_policy import given_policy, read_config, whole_policy
@@ -55,7 +55,7 @@ class ImageAccess:
         self._config = build.credentials.registry_auth_file or ""
         self._policy: RegistryPolicy | EnablementError | None = None
         self._registries: Registries | None = None
-        self._keys = ImageKeys(client, prepared.namespace)
+        self._keys = KeyLookup(client, prepared.namespace)
 
     def policy(self) -> RegistryPolicy:
         """Whom to ask and how, the same for all. Raises EnablementError, each time, where a secret
@@ -125,7 +125,7 @@ class ImageAccess:
 
     def unsigned(self, reference: str, key: str) -> str:
         """Why an image, pinned by its digest, is not signed by a key of those that a recipe names; ""
-        where it is. Raises as ImageKeys does, RegistryError where that cannot be asked."""
+        where it is. Raises as KeyLookup does, RegistryError where that cannot be asked."""
         keys = self._keys.named(key)
         if is_internal(reference):
             return (

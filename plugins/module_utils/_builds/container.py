@@ -328,7 +328,7 @@ class _ImageSearch:
                 refused = [
                     Built(order, failure)
                     for order in orders
-                    if (failure := builder.foreseen(order))
+                    if (failure := builder.foreseen(order) or builder.refused(order))
                 ]
         for order in orders:
             if order not in [built.order for built in refused]:

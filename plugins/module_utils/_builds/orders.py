@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass, field
 from enum import Enum
 from typing import Any
 
+from .._errors import EnablementError
 from .._states.record import image_entries
 from .failures import BuildFailure
 from .inputs import Inputs
@@ -27,7 +28,12 @@ class Source(str, Enum):
     WOULD_BUILD = "would be built"
     BY_RECIPE = image_entries.BY_RECIPE
     KEPT = "kept"
+    UNASKED = "not asked"
     NONE = "none"
+
+
+class UnknownImageError(EnablementError):
+    """A registry that could be asked, but not by a run that only looks."""
 
 
 def build_key(target: str, inputs: str, environment: str) -> str:

@@ -6,12 +6,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from .._errors import EnablementError, InvalidInput
 from .._json import part
 from .._nodes.groups import NodeGroup
-from .orders import BuildOrder, Built, Resolution, Source
+from .orders import BuildOrder, Built, Resolution, Source, UnknownImageError
 from .resolutions import Known, after, or_before, unasked
 from .resolve import Find, Search, Unsigned
 from .wanted import BuildInputs
@@ -44,7 +44,10 @@ class StateSearch:
         except InvalidInput:
             raise
         except EnablementError as error:
-            self.found[group.id] = unasked(group.id, group.system.kernel, str(error), entry)
+            found = unasked(group.id, group.system.kernel, str(error), entry)
+            if isinstance(error, UnknownImageError) and found.source is Source.NONE:
+                found = replace(found, source=Source.UNASKED)
+            self.found[group.id] = found
 
     def entry(self, group: str) -> Known:
         """What the record has of a group, empty for nothing."""

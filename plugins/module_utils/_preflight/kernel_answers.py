@@ -23,6 +23,7 @@ _ANSWERS = {
     "would be built": WOULD_BUILD,
     BY_RECIPE: "built by the recipe",
     "kept": "kept",
+    "not asked": "not known",
 }
 _HEAD = ("KERNEL", "SYSTEM", "NODES", "STATE", "IMAGE")
 

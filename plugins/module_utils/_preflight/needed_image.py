@@ -46,7 +46,7 @@ def named_images(objects: Sequence[Obj], desired: Desired) -> set[str]:
     that were found by kernel."""
     resolved: Mapping[str, Mapping[str, Any]] = desired.facts.resolved or {}
     known = {str(image) for images in resolved.values() for image in images.values()}
-    pods = [*objects, *_validation_pods(desired)]
+    pods = [*objects, *validation_pods(desired)]
     return {image for obj in pods for _path, image in images_of(obj)} - known
 
 
@@ -97,7 +97,7 @@ def _needed(name: str, archs: Sequence[str], find: Find) -> NeededImage:
     return NeededImage(name, with_digest(name, first.reference))
 
 
-def _validation_pods(desired: Desired) -> Iterator[Obj]:
+def validation_pods(desired: Desired) -> Iterator[Obj]:
     """The pods that prove states, on some node of each group."""
     for name, state in desired.rendered.items():
         for group in desired.discovery.node_groups:

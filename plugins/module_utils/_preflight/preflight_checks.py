@@ -13,6 +13,8 @@ from .._cluster.api_client.api_errors import Forbidden
 from .._cluster.api_client.client import Client
 from .._cluster.api_objects.change_report import name_some
 from .._cluster.api_objects.changes import Change
+from .._cluster.api_objects.labels import STATE_LABEL
+from .._cluster.api_objects.objects import ObjectKey, key_of
 from .._errors import EnablementError
 from .._json import Obj, part
 from .._nodes.taints import Taint, is_tolerated, taints_of
@@ -24,8 +26,10 @@ from .._states.desired import Desired
 from .._states.preflight import refuse_missing_rights, refuse_others
 from .._verdicts.conditions import condition
 from .kernel_answers import PreflightFinding
-from .needed_image import NeededImage
-from .pod_trials import refused_pods
+from .needed_image import NeededImage, validation_pods
+from .pod_reference import missing_objects
+from .pod_trials import PodTrials
+from .resource_quota import short_quotas
 
 _NAMED = 3
 # What a kubelet says of itself that lets it take, or keep, no pods.
@@ -67,12 +71,58 @@ def findings(
     for change in planned:
         if change.note.startswith(_PREDICTED):
             yield PreflightFinding("objects", f"{change.key}: {change.note[len(_PREDICTED) :]}")
-    made = [change.key for change in planned if change.action == "create"]
-    yield from refused_pods(client, planner.wanted, made)
+    proofs = list(map(_named_pod, validation_pods(desired)))
+    trials = PodTrials(client, [*planner.wanted, *proofs], planned)
+    yield from trials.findings()
+    yield from missing_objects(client, trials.present, map(key_of, planner.wanted))
+    yield from _crowded_quotas(client, desired, trials)
     yield from repelled_pods(planner.wanted, desired.nodes)
     for image in images(planner.wanted):
         if image.finding:
             yield image.finding
+
+
+def _named_pod(pod: Obj) -> Obj:
+    """A validation pod by a name that says what it is; a run gives each another one."""
+    state = str(part(pod, "metadata", "labels").get(STATE_LABEL) or "states")
+    name = f"validation-of-{state}".replace("_", "-")
+    return {**pod, "metadata": {**pod["metadata"], "name": name}}
+
+
+def _crowded_quotas(
+    client: Client, desired: Desired, trials: PodTrials
+) -> Iterator[PreflightFinding]:
+    """Quotas that have no room for a driver on each node."""
+    namespace = desired.prepared.namespace
+    daemonsets = client.kind("apps/v1", "DaemonSet")
+    try:
+        quotas = client.list(client.kind("v1", "ResourceQuota"), namespace=namespace).items
+        found = client.list(daemonsets, namespace=namespace).items if quotas else []
+    except Forbidden:
+        return  # the dry run has asked them about one pod
+    live, nodes = {key_of(each): each for each in found}, nodes_of(desired)
+    more = [
+        (pod, nodes[key] - int(part(live.get(key, {}), "status").get("currentNumberScheduled", 0)))
+        for key, pod in trials.admitted.items()
+        if key in nodes and key.namespace == namespace
+    ]
+    yield from short_quotas(quotas, [(pod, count) for pod, count in more if count > 0])
+
+
+def nodes_of(desired: Desired) -> dict[ObjectKey, int]:
+    """On how many nodes each DaemonSet runs. Those that their author wants on some nodes only are not
+    among them."""
+    nodes = {group.id: len(group.nodes) for group in desired.discovery.node_groups}
+    return {
+        key_of(item.manifest): sum(
+            nodes[finest]
+            for finest in state.enabled_on
+            if not item.group or state.groups.get(finest) == item.group
+        )
+        for state in desired.rendered.values()
+        for item in state.objects
+        if item.manifest["kind"] == "DaemonSet" and item.affinity is None
+    }
 
 
 def unfit_nodes(nodes: Sequence[Obj]) -> Iterator[PreflightFinding]:

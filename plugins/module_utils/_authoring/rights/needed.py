@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from ..._builds import choice, cluster_registries, credentials, prediction
-from ..._builds.lookups import image_keys, imagestream
+from ..._builds.lookups import imagestream, key_lookup
 from ..._cluster import events, lease
 from ..._cluster.api_client import identity
 from ..._cluster.api_client.rights import CLUSTER, OF_RECIPE, OPERANDS, READ, Right
@@ -96,7 +96,7 @@ def _of_recipe(recipe: Recipe, objects: Sequence[Made], types: ApiTypes) -> Iter
     for made in recipe.removal.node_objects:
         yield _of(made.api_version, made.kind, types, CLUSTER, (*READ, "delete"))
     if any(state.images.key for state in recipe.states.values()):
-        yield from image_keys.RIGHTS
+        yield from key_lookup.RIGHTS
     if recipe.devices.access.dra_drivers:
         yield from claiming_pods.RIGHTS
     if recipe.devices.allocation:

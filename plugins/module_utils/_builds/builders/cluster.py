@@ -12,20 +12,23 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from ..._cluster.api_client.api_errors import ApiError, Unauthorized, Unreachable
 from ..._cluster.api_client.rights import CLUSTER, READ, WRITE, Right
 from ..._cluster.api_client.watch import WatchHub
 from ..._cluster.api_objects.kinds import Kind
 from ..._cluster.api_objects.objects import key_of
+from ..._cluster.pod_trial import lacks_right, trial_pod, why_refused
 from ..._cluster.removal import waited_for
 from ..._json import Obj
+from ..._recipes.templates.manifests import pod_template
 from ..failures import NO_ACCOUNT, TIMED_OUT, BuildFailure, BuildPhase, failure
 from ..orders import BuildOrder, Built
 from .means import Means
 
 LOG_LINES = 20
+REFUSED = "Refused"
 SHOWN_LINES = 8
 TICK_S = 1.0
 SAY_EVERY_S = 15.0
@@ -124,6 +127,27 @@ class ClusterBuilder(ABC):
         """What would make a build of an order fail, as far as it can be known before anything is
         made for it."""
         return self._outlook(order, self.account, self.own_secrets())
+
+    def refused(self, order: BuildOrder) -> BuildFailure | None:
+        """Why the API server would not take the pod of a build now, by its dry run."""
+        made = self.pod_maker(order)
+        if made is None:
+            return None
+        key, template = key_of(made), pod_template(made) or made
+        try:
+            self.client.create(trial_pod(key, template, set()), dry_run=True)
+        except (Unauthorized, Unreachable):
+            raise
+        except ApiError as error:
+            if lacks_right(error):
+                return None
+            why = f"its pod would be refused: {why_refused(error, key)}"
+            return replace(failure(BuildPhase.START, REFUSED, why), foreseen=True)
+        return None
+
+    def pod_maker(self, _order: BuildOrder) -> Obj | None:
+        """The object that makes the pod of a build, None where only the cluster knows that pod."""
+        return None
 
     def remove_others(self, names: Sequence[str]) -> bool:
         """Remove what is left of builds that no order of this run is about; whether there was
@@ -234,7 +258,7 @@ def _refused(order: BuildOrder, error: ApiError) -> Built:
     Others go on."""
     if isinstance(error, (Unauthorized, Unreachable)):
         raise error  # it would refuse all others, too
-    return Built(order, failure(BuildPhase.START, "Refused", str(error).rstrip(".")))
+    return Built(order, failure(BuildPhase.START, REFUSED, str(error).rstrip(".")))
 
 
 def last_lines(log: str, kept: str, most: int) -> list[str]:

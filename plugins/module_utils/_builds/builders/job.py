@@ -24,7 +24,7 @@ from ..._verdicts.verdict import Outcome
 from ..failures import INTERRUPTED, TIMED_OUT, BuildPhase, classify, failure, reason_of
 from ..orders import BuildOrder, Built
 from . import buildah_objects
-from .cluster import LOG_LINES, ClusterBuilder, RunningBuild, last_lines
+from .cluster import LOG_LINES, REFUSED, ClusterBuilder, RunningBuild, last_lines
 from .job_objects import CONTAINER, PHASES
 from .means import Means
 from .registration import Registration
@@ -77,6 +77,10 @@ class JobBuilder(ClusterBuilder):
             self._secrets[order.name] = buildah_objects.secret_object(
                 order, self.settings, self._policy()
             )
+
+    def pod_maker(self, order: BuildOrder) -> Obj | None:
+        """The Job."""
+        return self._job_object(order)
 
     def _job_object(self, order: BuildOrder) -> Obj:
         minor = int("".join(filter(str.isdigit, str(self.client.version()["minor"]))))
@@ -239,7 +243,7 @@ class JobBuilder(ClusterBuilder):
         if not why:
             return None
         self._remove(job)
-        return Built(entry.order, failure(BuildPhase.START, "Refused", why))
+        return Built(entry.order, failure(BuildPhase.START, REFUSED, why))
 
     def _remove(self, job: Obj) -> None:
         """The Job, and with it its pods and its context."""

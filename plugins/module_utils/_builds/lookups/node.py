@@ -17,7 +17,7 @@ from ..._json import Obj, elements, part
 from ..._registry.image_names import parse
 from ..._verdicts.pod_status import IMAGE_REASONS, judge
 from ..._verdicts.verdict import Outcome
-from ..orders import Found
+from ..orders import Found, UnknownImageError
 from ..settings import BuildSettings
 
 TICK_S = 1.0
@@ -55,10 +55,10 @@ class NodeLookup:
     def find(self, reference: str, arch: str) -> Found | None:
         """The image as a node pulls it; its labels stay unknown."""
         if self._dry:
-            raise EnablementError(
+            raise UnknownImageError(
                 f"{reference} is not looked up",
-                why="only nodes ask its registry (lookup_from), and check mode makes no pod",
-                todo="run without --check",
+                why="only nodes ask its registry (lookup_from), by pods, and a mere look makes none",
+                todo="enable asks them",
             )
         self._guard()
         pod = self._pod(reference, arch)

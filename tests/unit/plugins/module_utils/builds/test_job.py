@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+import json
+
 from ansible_collections.hardware.enablement.plugins.module_utils._builds.builders.job import (
     JobBuilder,
     kept_log,
@@ -28,6 +30,7 @@ from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.clu
 )
 from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.states.scripted_cluster import (
     ScriptedCluster,
+    refusal,
 )
 
 __all__ = ["fake"]
@@ -70,6 +73,32 @@ def test_a_job_of_before_that_does_not_go_says_what_holds_it(fake: FakeServer) -
     held = "waits until Job toy/build-a is gone: finalizer their.io/hold holds it"
     assert held in said[0]
     assert held in built.said
+
+
+def builder(fake: FakeServer) -> JobBuilder:
+    """One that is asked before it builds."""
+    means = Means(
+        fake.client(), SETTINGS, lambda: None, float, RegistryPolicy, lambda *_given: None
+    )
+    return JobBuilder(means)
+
+
+def test_the_pod_of_a_build_is_tried_and_made_by_nobody(fake: FakeServer) -> None:
+    cluster = ScriptedCluster(fake)
+    assert builder(fake).refused(ORDER) is None
+    (tried,) = [asked for asked in fake.asked if asked.method == "POST"]
+    assert "dryRun=All" in tried.path
+    assert json.loads(tried.body)["spec"]["containers"][0]["name"] == "build"
+    said = f'pods "{ORDER.name}-preflight" is forbidden: exceeded quota: tight'
+    cluster.refuse = lambda asked: (
+        refusal(403, "Forbidden", said) if asked.method == "POST" else None
+    )
+    failure = builder(fake).refused(ORDER)
+    assert failure
+    assert failure.text.endswith("its pod would be refused: exceeded quota: tight")
+    assert failure.foreseen
+    said = 'pods is forbidden: User "u" cannot create resource "pods"'
+    assert builder(fake).refused(ORDER) is None
 
 
 def test_of_a_container_that_ended_the_kubelet_kept_the_end() -> None:

@@ -7,14 +7,17 @@ from __future__ import annotations
 
 from typing import Any
 
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_objects.objects import (
+    key_of,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.pod_trial import (
+    trial_pod,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils._preflight.kernel_answers import (
     KernelImage,
     PreflightFinding,
     PreflightResult,
     table,
-)
-from ansible_collections.hardware.enablement.plugins.module_utils._preflight.pod_trials import (
-    trial_pod,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._preflight.preflight_checks import (
     repelled_pods,
@@ -73,10 +76,11 @@ def test_a_taint_counts_where_no_pod_tolerates_it() -> None:
 
 def test_a_pod_is_tried_as_it_will_be_but_for_an_account_that_is_not_there_yet() -> None:
     manifest = daemonset(serviceAccountName="driver", hostPID=True)
-    pod = trial_pod(manifest, set())
+    key, template = key_of(manifest), manifest["spec"]["template"]
+    pod = trial_pod(key, template, set())
     assert (pod["metadata"]["namespace"], pod["metadata"]["labels"]) == ("toy", {"app": "x"})
     assert (pod["spec"]["serviceAccountName"], pod["spec"]["hostPID"]) == ("driver", True)
-    assert "serviceAccountName" not in trial_pod(manifest, {("toy", "driver")})["spec"]
+    assert "serviceAccountName" not in trial_pod(key, template, {("toy", "driver")})["spec"]
     assert manifest == daemonset(serviceAccountName="driver", hostPID=True)
 
 

@@ -8,10 +8,20 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_client.client import (
+    Client,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_objects.changes import (
+    Change,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_objects.objects import (
+    key_of,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils._errors import (
     EnablementError,
     InvalidInput,
@@ -21,6 +31,9 @@ from ansible_collections.hardware.enablement.plugins.module_utils._interface.arg
     STATE_APPLY,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._preflight import preflight_core
+from ansible_collections.hardware.enablement.plugins.module_utils._preflight.pod_trials import (
+    PodTrials,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils._runs.context import RunContext
 from ansible_collections.hardware.enablement.plugins.module_utils._states import apply
 from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.cluster.conftest import (
@@ -91,6 +104,14 @@ class Bed:
         given = {"bundle": self._files, "registries": self._plain, "builder": "controller", **given}
         return runs.run(preflight_core.TASK, PREFLIGHT, self._api, **given)
 
+    def file(self, name: str, old: str, new: str) -> None:
+        """Change a file of the recipe."""
+        self._files[name] = self._files[name].replace(old, new)
+
+    def client(self) -> Client:
+        """Of the cluster."""
+        return self._api.client()
+
     def enable(self) -> None:
         """Make the record, and forget what was written."""
         runs.run(apply.TASK, STATE_APPLY, self._api, bundle=self._files)
@@ -145,6 +166,87 @@ def test_what_would_be_built_is_what_pods_are_tried_with(bed: Bed) -> None:
     assert not result["ready"]
     assert len(tried) == 2
     assert all("/driver:" in body and '"Pod"' in body for body in tried)
+
+
+def admitted(**pod: Any) -> Any:
+    """Trial pods are taken, and get what is said."""
+
+    def answer(asked: Asked) -> Answer | None:
+        if asked.method != "POST" or "/pods?" not in asked.path:
+            return None
+        tried = json.loads(asked.body)
+        tried["metadata"]["annotations"] = pod["annotations"]
+        tried["spec"]["containers"][0]["resources"] = pod["resources"]
+        return 201, {}, tried
+
+    return answer
+
+
+def test_a_limit_range_that_would_starve_pods_is_told_with_what_it_gives(bed: Bed) -> None:
+    bed.enable()
+    limits = {"resources": {"limits": {"memory": "8Mi"}, "requests": {"memory": "8Mi"}}}
+    bed.cluster.refuse = admitted(**limits, annotations={"kubernetes.io/limit-ranger": "set"})
+    (finding,) = bed.run()["findings"]
+    assert finding["message"].startswith(
+        f"a LimitRange of toy gives containers of pods of DaemonSet toy/driver-{runs.group_of(runs.card_node())}"
+        " the limits memory 8Mi"
+    )
+    assert not finding["blocks"]
+    bed.cluster.refuse = admitted(**limits, annotations={})
+    assert bed.run()["findings"] == []
+
+
+def test_a_secret_that_pods_mount_and_nobody_has_made_is_told(bed: Bed) -> None:
+    volumes = "volumes: [{name: a, secret: {secretName: license}}], containers:"
+    bed.file("driver.yaml.j2", "containers:", volumes)
+    bed.enable()
+    (finding,) = bed.run()["findings"]
+    assert (finding["check"], finding["blocks"]) == ("secrets", False)
+    assert "Secret toy/license does not exist, and pods of DaemonSet toy/" in finding["message"]
+    bed.cluster.put("secrets", {"metadata": {"name": "license", "namespace": "toy"}})
+    assert bed.run()["findings"] == []
+
+
+def test_a_quota_without_room_for_all_nodes_stops_an_enable(bed: Bed) -> None:
+    bed.cluster.put("namespaces", {"metadata": {"name": "toy"}})
+    for number in range(3):
+        bed.cluster.put("nodes", runs.card_node(f"more-{number}", card="yes"))
+    quota = {
+        "metadata": {"name": "tight", "namespace": "toy"},
+        "spec": {"hard": {"pods": "3"}},
+        "status": {"used": {"pods": "0"}},
+    }
+    bed.cluster.put("resourcequotas", quota)
+    said = "quota toy/tight has room for 3 of pods, and pods for all nodes take 4 more; raise it"
+    assert [each["message"] for each in bed.run()["findings"] if each["blocks"]] == [said]
+    template = {"metadata": {}, "spec": {"containers": []}}
+    live = {
+        "metadata": {"name": f"driver-{runs.group_of(runs.card_node())}", "namespace": "toy"},
+        "spec": {"selector": {}, "template": template},
+        "status": {"currentNumberScheduled": 1},
+    }
+    bed.cluster.put("daemonsets", live)
+    assert [each["message"] for each in bed.run()["findings"] if "quota" in each["message"]] == []
+
+
+def test_a_namespace_that_enable_labels_anew_refuses_nothing_by_its_old_label(bed: Bed) -> None:
+    bed.cluster.refuse = lambda asked: (
+        refusal(403, "Forbidden", 'violates PodSecurity "restricted:latest": host namespaces')
+        if asked.method == "POST" and "/pods?" in asked.path
+        else None
+    )
+    namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "toy"}}
+    update = Change(key_of(namespace), "update", namespace, namespace)
+    driver = {
+        "apiVersion": "apps/v1",
+        "kind": "DaemonSet",
+        "metadata": {"name": "driver", "namespace": "toy"},
+        "spec": {"template": {"spec": {"containers": []}}},
+    }
+    assert list(PodTrials(bed.client(), [driver], [update]).findings()) == []
+    for changes in ([], [replace(update, theirs=True)]):
+        (finding,) = PodTrials(bed.client(), [driver], changes).findings()
+        assert "DaemonSet toy/driver would be refused: violates PodSecurity" in finding.message
 
 
 def test_an_image_that_is_nowhere_stops_an_enable_and_is_among_those_that_are_needed(
@@ -211,3 +313,17 @@ def test_what_is_staged_is_recorded_once_and_taken_back_by_an_empty_list(bed: Be
 def test_without_a_recipe_no_kernel_is_prepared_for(bed: Bed) -> None:
     with pytest.raises(InvalidInput, match="none is named"):
         bed.run(recipe=None, bundle=None, kernels=[NEXT])
+
+
+def test_what_only_nodes_can_say_is_not_known_and_stops_nobody(bed: Bed) -> None:
+    bed.enable()
+    for given in ({}, {"kernels": [NEXT]}):
+        result = bed.run(lookup_from="node", **given)
+        assert {row["answer"] for row in result["kernels"]} == {"not known"}
+        assert result["ready"]
+        lines = [line for line in result["table"] if line.startswith(("!", "~"))]
+        assert len(lines) == len(result["kernels"])
+        for line in lines:
+            assert line.startswith("~ ")
+            assert line.endswith("by pods, and a mere look makes none; enable asks them.")
+    assert bed.cluster.writes == []

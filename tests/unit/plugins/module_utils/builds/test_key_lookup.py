@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 from cryptography.hazmat.primitives.asymmetric import ec
 
-from ansible_collections.hardware.enablement.plugins.module_utils._builds.lookups.image_keys import (
-    ImageKeys,
+from ansible_collections.hardware.enablement.plugins.module_utils._builds.lookups.key_lookup import (
+    KeyLookup,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._errors import (
     EnablementError,
@@ -54,7 +54,7 @@ def holder(kind: str, name: str, data: Mapping[str, str]) -> dict[str, Any]:
     }
 
 
-def keys(fake: FakeServer) -> tuple[ScriptedCluster, ImageKeys]:
+def keys(fake: FakeServer) -> tuple[ScriptedCluster, KeyLookup]:
     """Objects with keys, and who reads them."""
     cluster = ScriptedCluster(fake)
     both = {"a.pub": OLD, "b.pub": NEW, "cosign.key": PRIVATE, "x": "\0"}
@@ -65,7 +65,7 @@ def keys(fake: FakeServer) -> tuple[ScriptedCluster, ImageKeys]:
         holder("ConfigMap", "cut", {"cosign.pub": NEW[:60]}),
     ):
         cluster.put(f"{each['kind'].lower()}s", each)
-    return cluster, ImageKeys(fake.client(), "toy")
+    return cluster, KeyLookup(fake.client(), "toy")
 
 
 def test_a_key_that_is_replaced_counts_beside_the_new_one(fake: FakeServer) -> None:

@@ -31,7 +31,7 @@ _PUBLIC = "-----BEGIN PUBLIC KEY-----"
 _TODO = "put cosign.pub there"
 
 
-class ImageKeys:
+class KeyLookup:
     """The keys, each object read once. namespace: of the objects."""
 
     def __init__(self, client: Client, namespace: str) -> None:
