@@ -7,6 +7,7 @@ each kernel, and what they are built on and by."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +15,9 @@ from .._builds.resolve import Find
 from .._builds.streams import is_internal
 from .._errors import EnablementError, InvalidInput
 from .._json import Obj
+from .._recipes.building import render_build, stage_images
 from .._recipes.checking.object_names import images_of
+from .._recipes.loading.lookups import is_looked_up
 from .._recipes.readiness.node_readiness import runs_pod
 from .._recipes.render import render_pod
 from .._registry.registry_errors import WrongArchitecture
@@ -48,6 +51,17 @@ def named_images(objects: Sequence[Obj], desired: Desired) -> set[str]:
     known = {str(image) for images in resolved.values() for image in images.values()}
     pods = [*objects, *validation_pods(desired)]
     return {image for obj in pods for _path, image in images_of(obj)} - known
+
+
+def built_from(desired: Desired) -> set[str]:
+    """The images that builds name themselves, beside their base image."""
+    found: set[str] = set()
+    for state in filter(is_looked_up, desired.recipe.states.values()):
+        for group in desired.discovery.coarse(state.per):
+            with suppress(InvalidInput):  # which the look-up has said already
+                build = render_build(desired.recipe, state, desired.facts, group)
+                found |= stage_images(build.containerfile) if build else set()
+    return found
 
 
 def needed_images(names: Iterable[str], archs: Sequence[str], find: Find) -> list[NeededImage]:

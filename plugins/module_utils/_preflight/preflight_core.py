@@ -39,7 +39,14 @@ from .kernel_answers import (
     kernel_answers,
     table,
 )
-from .needed_image import NeededImage, found_images, named_images, needed_images, to_mirror
+from .needed_image import (
+    NeededImage,
+    built_from,
+    found_images,
+    named_images,
+    needed_images,
+    to_mirror,
+)
 from .preflight_checks import findings, refused
 from .preflight_request import PreflightRequest
 from .release_kernels import release_kernels
@@ -186,7 +193,8 @@ class _Preflight:
         needed: list[NeededImage] = []
 
         def of_pods(objects: Sequence[Obj]) -> list[NeededImage]:
-            needed.extend(self._needed(named_images(objects, desired), discovery))
+            names = named_images(objects, desired) | built_from(desired)
+            needed.extend(self._needed(names, discovery))
             return needed
 
         problems += findings(client, desired, of_pods, self._dry, adopt=self._request.adopt)

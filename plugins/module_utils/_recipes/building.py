@@ -20,6 +20,10 @@ from .templates.templating import Facts, Templates
 from .variables import cluster_variables, variables_of
 
 _GIT_URL = re.compile(r"https?://[^\s@]+|ssh://\S+|[\w.-]+@[\w.-]+:\S+")
+# A stage's image, and its own name.
+_FROM = re.compile(
+    r"^[ \t]*FROM\s+(?:--\S+\s+)*(\S+)(?:\s+AS\s+(\S+))?[ \t]*$", re.MULTILINE | re.IGNORECASE
+)
 _ARGUMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
@@ -57,6 +61,18 @@ class RenderedBuild:
     git: RenderedGit | None = None
     compile: Compile | None = None
     secrets: Mapping[str, str] = field(default_factory=dict)
+
+
+def stage_images(containerfile: str) -> set[str]:
+    """The images that stages of a Containerfile are from, where they are named and neither arguments
+    nor other stages."""
+    found: set[str] = set()
+    stages = {"scratch"}
+    for image, stage in _FROM.findall(containerfile):
+        if image not in stages and "$" not in image:
+            found.add(image)
+        stages.add(stage)
+    return found
 
 
 def render_build(

@@ -19,6 +19,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils._errors import
 from ansible_collections.hardware.enablement.plugins.module_utils._recipes.building import (
     RenderedBuild,
     render_build,
+    stage_images,
 )
 from ansible_collections.hardware.enablement.tests.unit.recipes.conftest import (
     GROUPS,
@@ -217,6 +218,24 @@ def test_modules_are_signed_in_a_step_of_their_own_which_no_layer_keeps(kmod: An
     assert "sign-file" not in stages[-1]
     assert "build-secrets" not in "".join(stages[:2] + stages[3:])
     assert "Secret other-key" in signed(sign_key_secret="other-key").containerfile
+
+
+def test_the_compiler_stays_behind_where_modules_are_put_on_another_image() -> None:
+    rendering = renderer(REPO / "recipes" / "simple-kmod")
+    options = {"repository": "registry.example/kmod", "headers": "dtk"}
+    last = [
+        build_of(rendering(**options, **own), KERNEL, "rhcos", "9.6").containerfile
+        for own in ({}, {"runtime_image": "registry.example/ubi:1"})
+    ]
+    assert [text.rpartition("\nFROM ")[2].partition("\n")[0] for text in last] == [
+        "${BASE}",
+        "registry.example/ubi:1",
+    ]
+    assert last[1] == last[0].replace("\nFROM ${BASE}\n", "\nFROM registry.example/ubi:1\n")
+    assert stage_images(last[1]) == {"registry.example/ubi:1"}
+    with_packages = {**options, "headers": "packages", "runtime_image": "registry.example/ubi:1"}
+    text = build_of(rendering(**with_packages), KERNEL, "debian", "12").containerfile
+    assert "install" not in text.rpartition("\nFROM ")[2]
 
 
 def test_images_of_others_are_signed_and_nothing_is_compiled() -> None:

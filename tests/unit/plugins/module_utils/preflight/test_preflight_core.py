@@ -182,6 +182,14 @@ def admitted(**pod: Any) -> Any:
     return answer
 
 
+def test_an_image_that_a_build_names_itself_is_needed_too(bed: Bed) -> None:
+    signer = f"{bed.host}/signer:1"
+    bed.file("Containerfile", "FROM scratch", f"FROM {signer} AS signer\nFROM signer")
+    result = bed.run()
+    assert [each["image"] for each in result["images"]] == [signer]
+    assert f"{signer} does not exist; push it" in result["table"][-2]
+
+
 def test_a_limit_range_that_would_starve_pods_is_told_with_what_it_gives(bed: Bed) -> None:
     bed.enable()
     limits = {"resources": {"limits": {"memory": "8Mi"}, "requests": {"memory": "8Mi"}}}
