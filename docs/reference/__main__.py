@@ -17,7 +17,14 @@ from ansible_collections.hardware.enablement.plugins.module_utils._recipes.loadi
 from ansible_collections.hardware.enablement.plugins.module_utils._recipes.loading.state_roles import (
     STATE_ROLES,
 )
-from docs.reference import blocks, manifests, state_roles, tables, variable_pages
+from docs.reference import (
+    blocks,
+    manifests,
+    record_recipe,
+    state_roles,
+    tables,
+    variable_pages,
+)
 
 DOCS = Path(__file__).resolve().parents[1]
 ROLES = DOCS.parent / "roles"
@@ -53,6 +60,7 @@ def wanted() -> dict[Path, str]:
     for name in manifests.MADE:
         manifest = DOCS.parent / "manifests" / name
         files[manifest] = manifests.filled(manifest.read_text(encoding="utf-8"), name)
+    files |= record_recipe.files(files[DOCS.parent / "manifests" / "kube-state-metrics.yaml"])
     for name, role in STATE_ROLES.items():
         files |= {ROLES / name / path: text for path, text in state_roles.files(name, role).items()}
     return files

@@ -25,7 +25,7 @@ from tests.cluster.programs import STATE_METRICS_MODULES, ensure_programs
 from tests.cluster.simulation.faults import clear_faults, set_fault
 from tests.integration import sight
 from tests.integration.conftest import grant
-from tests.integration.plays import REPO, Played, Runner
+from tests.integration.plays import Played, Runner
 from tests.integration.waiting import wait_until
 
 pytestmark = pytest.mark.faults
@@ -405,17 +405,31 @@ RECORD_METRIC = re.compile(
 DASHBOARD_METRIC = re.compile(r"hardware_enablement_special_resource_(\w+)")
 
 
+RECORD_METRICS = {"hardware_enablement_recipe": "record-metrics"}
+
+
 @pytest.fixture
-def metrics(cluster: Cluster, tmp_path: Path) -> Iterator[Callable[[], Series]]:
-    """The series that kube-state-metrics has of records, with what is shipped for it and no other
-    right: by name without prefix and by label=value, but for the labels that all have."""
+def admin(cluster: Cluster, tmp_path: Path) -> Runner:
+    """Plays as who may do all."""
+    grant(cluster, "admin", "cluster-admin")
+    return Runner(cluster, "admin", tmp_path)
+
+
+@pytest.fixture
+def metrics(cluster: Cluster, admin: Runner, tmp_path: Path) -> Iterator[Callable[[], Series]]:
+    """The series that kube-state-metrics has of a record, with the configuration that the recipe
+    deploys and no right but the one that it gives: by name without prefix and by label=value, but for the
+    labels that all have."""
     program = ensure_programs(modules=STATE_METRICS_MODULES)["kube-state-metrics"]
-    cluster.kubectl("apply", "-f", str(REPO / "manifests" / "kube-state-metrics-rbac.yaml"))
-    grant(cluster, "metrics", "hardware-enablement-metrics")
+    admin.play("enable", **RECORD_METRICS).check()
+    place = ("configmap", "record-metrics", "-n", "hardware-enablement-metrics")
+    deployed = json.loads(cluster.kubectl("get", *place, "-o", "json"))["data"]
+    (tmp_path / "config.yaml").write_text(deployed["config.yaml"])
+    grant(cluster, "metrics", "record-metrics")
     port, telemetry_port = free_ports(2)
     arguments = {
         "kubeconfig": cluster.kubeconfig_for("metrics"),
-        "custom-resource-state-config-file": REPO / "manifests" / "kube-state-metrics.yaml",
+        "custom-resource-state-config-file": tmp_path / "config.yaml",
         "custom-resource-state-only": "true",
         "host": "127.0.0.1",
         "port": port,
@@ -443,6 +457,7 @@ def _series(text: str) -> Series:
     return {
         (name, _own_labels(labels)): float(value)
         for name, labels, value in RECORD_METRIC.findall(text)
+        if 'name="record-metrics"' not in labels
     }
 
 
@@ -458,9 +473,14 @@ def _own_labels(text: str) -> frozenset[str]:
 
 @pytest.mark.usefixtures("enabled")
 def test_the_record_is_metrics_of_kube_state_metrics(
-    cluster: Cluster, runner: Runner, metrics: Callable[[], Series], tmp_path: Path
+    cluster: Cluster,
+    runner: Runner,
+    admin: Runner,
+    metrics: Callable[[], Series],
+    tmp_path: Path,
 ) -> None:
     none: frozenset[str] = frozenset()
+    admin.play("enable", **RECORD_METRICS).unchanged()
     cluster.kubectl("delete", "configmap", "-n", sight.NAMESPACE, "nvidia-gpu-dashboard")
     runner.play("enable_gpu").check()
     record = sight.record(cluster)
@@ -501,6 +521,10 @@ def test_the_record_is_metrics_of_kube_state_metrics(
     cluster.set_ready(NODE, ready=True)
     runner.play("enable_gpu").check()
     wait_until(lambda: ("cause_nodes", cause) not in metrics(), "no cause", instead=metrics)
+    admin.play("disable", **RECORD_METRICS).check()
+    left = cluster.kubectl("get", "clusterroles,nodes", "-o", "json")
+    assert f"{sight.DOMAIN}/record-metrics" not in left
+    assert '"name": "record-metrics"' not in left
 
 
 @pytest.mark.usefixtures("enabled")

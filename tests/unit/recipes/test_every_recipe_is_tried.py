@@ -57,6 +57,7 @@ TESTS: dict[str, tuple[str, ...]] = {
         "classes_are_made_true_and_then_left_alone",
         "disabled_it_is_gone",
     ),
+    "record-metrics": ("test_caution.py", "test_the_record_is_metrics_of_kube_state_metrics"),
     "runtime-hook": (
         "kubelet/test_cdi_hook.py",
         "a_second_run_changes_nothing",
