@@ -30,12 +30,19 @@ PACKAGES = (f"{PLUGINS}.module_utils.", f"{PLUGINS}.plugin_utils.")
 def keep() -> None:
     """From now on, import the collection's modules by what is kept of them. Where the folder is
     not the user's alone, nothing changes."""
-    home = Path(str(C.config.get_config_value("ANSIBLE_HOME"))).expanduser()
-    folder = home / "hardware.enablement" / "bytecode"
+    folder = own_folder("bytecode")
     finder = AnsibleCollectionConfig.collection_finder
-    if finder in sys.meta_path and is_private(folder):
+    if folder and finder in sys.meta_path:
         # Right before Ansible's own, and behind whatever else stands before that.
         sys.meta_path.insert(sys.meta_path.index(finder), _Finder(str(folder)))
+
+
+def own_folder(name: str) -> Path | None:
+    """A folder below ANSIBLE_HOME for what a run keeps for the next; None where it is not the user's
+    alone."""
+    home = Path(str(C.config.get_config_value("ANSIBLE_HOME"))).expanduser()
+    folder = home / "hardware.enablement" / name
+    return folder if is_private(folder) else None
 
 
 def is_private(folder: Path) -> bool:

@@ -46,13 +46,18 @@ from ..module_utils._interface.public_variables import (
 from ..module_utils._interface.result_files import refuse_result_files
 from ..module_utils._interface.role_variables import refuse_misspelt
 from ..module_utils._interface.run_id import introduction, make_run_id
+from ..module_utils._recipes.templates.templating import COMPILED
 from ..module_utils._runs.context import RunContext
 from ..module_utils._runs.task import Task
 from ..module_utils._schema.requests import make_request
+from ._bytecode import own_folder
 from ._orphan import age_s, end_with_parent, parent, started
 from ._screen import Screen
 
 display = Display()
+
+if _folder := own_folder("templates"):
+    COMPILED.keep_in(_folder)
 
 COLLECTION = "hardware.enablement"
 COLLECTION_RECIPES = Path(__file__).resolve().parents[2] / "recipes"

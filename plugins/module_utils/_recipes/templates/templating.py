@@ -19,6 +19,7 @@ from ..._errors import InvalidInput, PackageNotFound
 from ..._schema.problems import suggest
 from .filters import JINJA_FILTERS, OWN_FILTERS, RefusedError, Rendered, put_out
 from .overlay import MACROS, place_of
+from .template_cache import TemplateCache
 
 try:
     import jinja2
@@ -298,8 +299,16 @@ def _parsed(name: str, text: str) -> Any:
     return _compiler().parse(text, name, name)
 
 
+COMPILED = TemplateCache()
+
+
 @lru_cache(maxsize=CACHED_TEMPLATES)
 def _compiled(name: str, text: str) -> _Compiled:
+    return _Compiled(*COMPILED.get(name, text, lambda: _compile(name, text)))
+
+
+def _compile(name: str, text: str) -> tuple[Any, ...]:
+    """The fields of _Compiled, in their order."""
     tree = _parsed(name, text)
     nodes = jinja2.nodes
     found = list(tree.find_all(nodes.Name))
@@ -308,7 +317,7 @@ def _compiled(name: str, text: str) -> _Compiled:
     included = tuple(file for file, _line in _included(tree))
     options = _options(tree)
     code = _compiler().compile(tree, name, name)
-    return _Compiled(code, frozenset(loaded - stored), frozenset(stored), included, options)
+    return code, frozenset(loaded - stored), frozenset(stored), included, options
 
 
 def _options(tree: Any) -> frozenset[str] | None:

@@ -95,6 +95,16 @@ def test_a_folder_of_somebody_else_is_not_used(
     assert not bytecode.is_private(tmp_path)
 
 
+def test_who_asks_for_such_a_folder_gets_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bytecode.C.config, "get_config_value", lambda _name: str(tmp_path))
+    folder = bytecode.own_folder("templates")
+    assert folder == tmp_path / "hardware.enablement" / "templates"
+    folder.chmod(0o777)
+    assert bytecode.own_folder("templates") is None
+
+
 def test_a_link_or_a_file_is_no_folder(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     (tmp_path / "link").symlink_to(tmp_path)
@@ -103,8 +113,18 @@ def test_a_link_or_a_file_is_no_folder(tmp_path: Path) -> None:
     assert not bytecode.is_private(tmp_path / "file" / "below")
 
 
-def test_a_run_keeps_its_modules_in_the_users_folder(tmp_path: Path) -> None:
+def test_a_run_keeps_its_modules_and_templates_in_the_users_folder(tmp_path: Path) -> None:
     environment = {**os.environ, "ANSIBLE_HOME": str(tmp_path), "PYTHONDONTWRITEBYTECODE": ""}
     subprocess.run([*RUN, *CHECK], env=environment, check=True, capture_output=True)
     kept = {path.name.partition(".")[0] for path in tmp_path.rglob("bytecode/**/*.pyc")}
     assert {"arguments", "_in_process"} <= kept
+    assert list(tmp_path.rglob("hardware.enablement/templates/*"))
+
+
+def test_a_run_executes_nothing_of_a_folder_that_others_can_write_to(tmp_path: Path) -> None:
+    environment = {**os.environ, "ANSIBLE_HOME": str(tmp_path), "PYTHONDONTWRITEBYTECODE": ""}
+    for name in ("bytecode", "templates"):
+        (tmp_path / "hardware.enablement" / name).mkdir(parents=True)
+        (tmp_path / "hardware.enablement" / name).chmod(0o777)
+    subprocess.run([*RUN, *CHECK], env=environment, check=True, capture_output=True)
+    assert not list(tmp_path.rglob("hardware.enablement/*/*"))
