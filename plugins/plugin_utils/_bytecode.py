@@ -30,9 +30,8 @@ PACKAGES = (f"{PLUGINS}.module_utils.", f"{PLUGINS}.plugin_utils.")
 def keep() -> None:
     """From now on, import the collection's modules by what is kept of them. Where the folder is
     not the user's alone, nothing changes."""
-    folder = own_folder("bytecode")
     finder = AnsibleCollectionConfig.collection_finder
-    if folder and finder in sys.meta_path:
+    if finder in sys.meta_path and (folder := own_folder("bytecode")):
         # Right before Ansible's own, and behind whatever else stands before that.
         sys.meta_path.insert(sys.meta_path.index(finder), _Finder(str(folder)))
 
