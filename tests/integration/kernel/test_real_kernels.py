@@ -362,10 +362,9 @@ def a_boot_into_it_has_the_driver_with_no_run(site: Site, machine: Machine) -> N
     assert (machine.kernel, site.runner.writes(mark)) == (kernel, [])
 
 
-def the_agents_file_is_removed(machine: Machine) -> None:
-    """An agent that ends without an answer of the API server, as on a machine as slow as this, leaves it
-    to its expiry: NFD's worker would make labels of it in the next story."""
-    machine.vm.run(f"rm -f {FEATURES}/*")
+def the_agent_takes_its_labels_along(site: Site, machine: Machine) -> None:
+    assert machine.run(f"ls {FEATURES}") == ""
+    wait_until(lambda: site.summaries()[machine.vm.name] == "", "the node says nothing")
 
 
 def test_secure_boot_and_the_next_kernel(site: Site, machine: Machine, tmp_path: Path) -> None:
@@ -383,4 +382,4 @@ def test_secure_boot_and_the_next_kernel(site: Site, machine: Machine, tmp_path:
         the_next_kernel_is_staged(site, machine, **signed)
         a_boot_into_it_has_the_driver_with_no_run(site, machine)
         disable_unloads_it(site, machine)
-        the_agents_file_is_removed(machine)
+        the_agent_takes_its_labels_along(site, machine)
