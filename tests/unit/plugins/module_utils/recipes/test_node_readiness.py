@@ -244,6 +244,7 @@ class TestAgent:
                 "at_least": 3,
                 "equals": None,
                 "unhealthy_allowed": 0,
+                "counted_by": "",
             }
 
     def test_a_node_between_two_ways_of_giving_devices_is_known(
