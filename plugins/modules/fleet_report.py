@@ -40,6 +40,12 @@ options:
     description: File to write the metrics of the records to, in OpenMetrics' text format.
     type: path
     version_added: 0.2.0
+  junit:
+    description:
+      - File to write JUnit's XML to, for what shows the results of tests. It has a suite for each cluster and recipe,
+        and in it a case for each state, or for each node that a state is not ready on.
+    type: path
+    version_added: 0.2.0
   show:
     description: Whether the table is shown.
     type: bool

@@ -180,13 +180,15 @@ def test_check_and_diff_on_a_converged_cluster_show_nothing(runner: Runner) -> N
 
 @pytest.mark.usefixtures("enabled")
 def test_status_is_ready(cluster: Cluster, runner: Runner, tmp_path: Path) -> None:
-    file, page, metrics = (tmp_path / name for name in ("status.json", "page.html", "record.prom"))
+    names = ("status.json", "page.html", "record.prom", "status.xml")
+    file, page, metrics, junit = (tmp_path / name for name in names)
     mark = cluster.mark()
     played = runner.play(
         "status",
         hardware_enablement_status_file=str(file),
         hardware_enablement_report=str(page),
         hardware_enablement_metrics_file=str(metrics),
+        hardware_enablement_junit_file=str(junit),
     ).check()
     # What is well takes two lines.
     assert "[localhost] nvidia-gpu: ready, 3/3 nodes, 2 kernels\n[localhost]   ready: driver" in (
@@ -199,6 +201,7 @@ def test_status_is_ready(cluster: Cluster, runner: Runner, tmp_path: Path) -> No
     assert len({node["group"] for node in resource["nodes"].values()}) == 2
     assert resource["last_run"] == sight.record(cluster)["lastChecked"]
     assert '_nodes_ready{cluster="localhost",name="nvidia-gpu"} 3\n' in metrics.read_text()
+    assert '<testsuite name="localhost.nvidia-gpu" tests="8" failures="0"' in junit.read_text()
     assert runner.writes(mark) == []
 
 

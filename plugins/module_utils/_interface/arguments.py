@@ -495,6 +495,7 @@ FLEET_REPORT: Spec = {
     "require_ready": {"type": "bool", "default": False},
     "page": {"type": "path"},
     "metrics": {"type": "path"},
+    "junit": {"type": "path"},
     "show": {"type": "bool", "default": True},
 }
 

@@ -101,6 +101,7 @@ VARIABLES: Mapping[str, Mapping[str, Any]] = {
     "fleet_file": _TEXT,
     "report": arguments.FLEET_REPORT["page"],
     "metrics_file": arguments.FLEET_REPORT["metrics"],
+    "junit_file": arguments.FLEET_REPORT["junit"],
     "strategy": _TEXT,
     # A number, a percentage, or a list of these, as Ansible's serial.
     "serial": {"type": "raw"},

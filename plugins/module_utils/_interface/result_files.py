@@ -17,8 +17,11 @@ _PREFIX = "hardware_enablement_"
 _WHAT = {
     "report": "The report",
     "metrics_file": "The metrics",
+    "junit_file": "The results for JUnit",
     "fleet_file": "The table of all clusters",
     "status_file": "The status",
+    "numa_json": "The findings",
+    "numa_junit": "The findings for JUnit",
 }
 
 

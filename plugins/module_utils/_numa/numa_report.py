@@ -7,15 +7,15 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from typing import Any
-from xml.etree import ElementTree as Xml
 
 from .._json import Obj
+from .._runs.junit import JunitCase, to_xml
 from .._states.validation.table import aligned
 from .numa_cluster import SEVERITIES, NumaCheck, NumaCluster
 
 _SUITE = "numa_validate"
 _NAMED = 3
+_UNREAD = "what it needs could not be read"
 
 
 def findings_of(cluster: NumaCluster, checks: Mapping[str, NumaCheck]) -> list[Obj]:
@@ -102,45 +102,25 @@ def junit_of(
 
     failing: the severities that count as failures; others are told as output.
     """
-    suite = Xml.Element("testsuite", name=_SUITE)
     skipped = set(not_run(cluster, checks))
     by_check: dict[str, list[Obj]] = defaultdict(list)
     for finding in findings:
         by_check[finding["id"]].append(finding)
+    cases = []
     for check in checks.values():
-        for finding in by_check[check.id]:
-            _add_finding(_case(suite, check, finding), finding, failing)
-        if not by_check[check.id]:
-            case = _case(suite, check, {})
-            if check.id in skipped:
-                Xml.SubElement(case, "skipped", message="what it needs could not be read")
-    for name, tag in (("tests", "testcase"), ("failures", "failure"), ("skipped", "skipped")):
-        suite.set(name, str(sum(1 for _found in suite.iter(tag))))
-    Xml.indent(suite)
-    return Xml.tostring(suite, encoding="unicode", xml_declaration=True) + "\n"
+        part = check.text.component.replace(" ", "_")
+        cases += [_case(part, each, failing) for each in by_check[check.id]]
+        if check.id in skipped:
+            cases.append(JunitCase(check.id, "skipped", message=_UNREAD, part=part))
+        elif not by_check[check.id]:
+            cases.append(JunitCase(check.id, part=part))
+    return to_xml({_SUITE: cases})
 
 
-def _case(suite: Xml.Element, check: NumaCheck, finding: Mapping[str, Any]) -> Xml.Element:
-    place = finding.get("object") or finding.get("node") or finding.get("pool")
-    return Xml.SubElement(
-        suite,
-        "testcase",
-        classname=f"{_SUITE}.{check.text.component.replace(' ', '_')}",
-        name=f"{check.id} [{place}]" if place else check.id,
-    )
-
-
-def _add_finding(case: Xml.Element, finding: Obj, failing: Sequence[str]) -> None:
+def _case(part: str, finding: Obj, failing: Sequence[str]) -> JunitCase:
+    place = finding["object"] or finding["node"] or finding["pool"]
+    name = f"{finding['id']} [{place}]" if place else finding["id"]
     text = f"{finding['message']}\n{finding['remediation']}"
     if finding["severity"] in failing:
-        tag = Xml.SubElement(
-            case, "failure", type=finding["severity"], message=_printable(finding["message"])
-        )
-    else:
-        tag = Xml.SubElement(case, "system-out")
-    tag.text = _printable(text)
-
-
-def _printable(text: str) -> str:
-    """Without characters that XML does not know, and that pods' messages may hold."""
-    return "".join(each for each in text if each.isprintable() or each == "\n")
+        return JunitCase(name, "failure", finding["severity"], finding["message"], text, part)
+    return JunitCase(name, "system-out", text=text, part=part)

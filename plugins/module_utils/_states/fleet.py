@@ -16,10 +16,11 @@ from typing import Any, Optional
 from .._errors import InvalidInput
 from .._json import Obj, elements, part
 from .._runs.context import RunContext
+from .._runs.junit import to_xml
 from .._runs.report_file import write_whole
 from .._runs.task import Task
 from .._times import timestamp
-from .page import page, page_data
+from .page import junit_report, page, page_data
 from .record import openmetrics
 from .validation.table import aligned
 
@@ -30,13 +31,14 @@ _NONE = "-"
 @dataclass(frozen=True)
 class FleetReportRequest:
     """clusters: host -> what its tasks have registered, in order. require_ready: whether all has to
-    be ready. page, metrics: files to write. show: whether a person is shown the table."""
+    be ready. page, metrics, junit: files to write. show: whether a person is shown the table."""
 
     clusters: Mapping[str, Sequence[Mapping[str, Any]]]
     recipe: str = ""
     require_ready: bool = False
     page: Optional[str] = None
     metrics: Optional[str] = None
+    junit: Optional[str] = None
     show: bool = True
 
 
@@ -44,7 +46,7 @@ def run(request: FleetReportRequest, context: RunContext) -> Obj:
     """Rows and a table from the registered results of each cluster's tasks, and what is not as it
     should be. Raises InvalidInput where a file cannot be written."""
     recipe = request.recipe or _NONE
-    rows = [
+    found = [
         row
         for cluster, results in request.clusters.items()
         for row in rows_of(
@@ -55,21 +57,38 @@ def run(request: FleetReportRequest, context: RunContext) -> Obj:
             check=context.check_mode,
         )
     ]
-    messages: dict[str, list[str]] = defaultdict(list)
-    for row in rows:
-        if row["failed"]:
-            messages[row["cluster"]].append(row["message"])
+    rows = [row for row, _report in found]
     table = aligned([_HEAD, *(_cells(row) for row in rows)])
     for line in table if request.show else ():
         context.notice(line)
     if request.page or request.metrics:
         _write_files(request, recipe, timestamp(context.clock()))
+    if request.junit:
+        _write(request.junit, _to_junit(found))
     return {
         "changed": False,
         "rows": rows,
         "table": table,
-        "problems": {cluster: "; ".join(texts) for cluster, texts in messages.items()},
+        "problems": _problems(rows),
     }
+
+
+def _problems(rows: Sequence[Obj]) -> dict[str, str]:
+    """Cluster -> what is wrong with it, of those that have something."""
+    messages: dict[str, list[str]] = defaultdict(list)
+    for row in rows:
+        if row["failed"]:
+            messages[row["cluster"]].append(row["message"])
+    return {cluster: "; ".join(texts) for cluster, texts in messages.items()}
+
+
+def _to_junit(found: Sequence[tuple[Obj, Mapping[str, Any]]]) -> str:
+    """The text of a file. found: the rows, each with its report."""
+    suites = {
+        f"{row['cluster']}.{row['recipe']}": list(junit_report.cases_of(row, report))
+        for row, report in found
+    }
+    return to_xml(suites)
 
 
 def _write_files(request: FleetReportRequest, recipe: str, now: str) -> None:
@@ -117,32 +136,34 @@ def rows_of(
     *,
     require_ready: bool,
     check: bool,
-) -> list[Obj]:
-    """A row for each recipe that the results tell of, and one for an error.
+) -> list[tuple[Obj, Mapping[str, Any]]]:
+    """A row for each recipe that the results tell of, with the report that says so, and one for an error,
+    with none.
 
     results: what the tasks of one cluster have registered, in order. require_ready: whether all has
     to be ready; else what is unknown, but was proven before, is no failure, and neither is anything
     in check mode.
     """
-    rows = []
+    rows: list[tuple[Obj, Mapping[str, Any]]] = []
     for result in results:
         reports = [*_reports(recipe, result), *_checks(result)]
         for name, report in reports:
             failed = not report["ready"] if require_ready else not (check or report["acceptable"])
-            rows.append(_row(cluster, name, report, failed=failed))
+            rows.append((_row(cluster, name, report, failed=failed), report))
         if not reports and (result.get("failed") or result.get("unreachable")):
             message = str(result.get("msg") or "the run failed")
-            rows.append(_row(cluster, recipe, {"phase": "error", "message": message}, failed=True))
+            rows.append((_row(cluster, recipe, _error(message), failed=True), {}))
     if rows:
         return rows
     if not results:
-        return [
-            _row(
-                cluster, recipe, {"phase": "error", "message": "the run said nothing"}, failed=True
-            )
-        ]
+        return [(_row(cluster, recipe, _error("the run said nothing"), failed=True), {})]
     message = "nothing is enabled" if require_ready else ""
-    return [_row(cluster, recipe, {"phase": _NONE, "message": message}, failed=require_ready)]
+    nothing = {"phase": _NONE, "message": message}
+    return [(_row(cluster, recipe, nothing, failed=require_ready), {})]
+
+
+def _error(message: str) -> Obj:
+    return {"phase": "error", "message": message}
 
 
 def _reports(recipe: str, result: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:

@@ -26,6 +26,7 @@ def test_files_that_can_be_written_are_not_even_made(tmp_path: Path) -> None:
     refuse(
         report=tmp_path / "page.html",
         metrics_file=tmp_path / "record.prom",
+        junit_file=tmp_path / "status.xml",
         fleet_file=tmp_path / "fleet.json",
         status_file=tmp_path / "status.json",
     )
@@ -33,7 +34,13 @@ def test_files_that_can_be_written_are_not_even_made(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["status.json"]
 
 
-@pytest.mark.parametrize("name", ["report", "metrics_file", "fleet_file", "status_file"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("report", "metrics_file", "junit_file", "fleet_file", "status_file"),
+        *("numa_json", "numa_junit"),
+    ],
+)
 def test_a_folder_that_is_not_there_is_refused_with_what_to_do(tmp_path: Path, name: str) -> None:
     with pytest.raises(InvalidInput, match="its folder is not there; name a file in a folder"):
         refuse(**{name: tmp_path / "none" / "file.html"})

@@ -15,6 +15,7 @@ from urllib.parse import parse_qs, urlsplit
 from xml.etree import ElementTree
 
 import pytest
+import xmlschema
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 
 from ansible_collections.hardware.enablement.plugins.module_utils._errors import (
@@ -39,6 +40,8 @@ from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.clu
 
 # ansible-test runs unit tests with a Python of its own, which need not have it.
 pytest.importorskip("xxhash")
+
+JUNIT = str(Path(__file__).parents[5] / "docs" / "admin" / "junit.xsd")
 __all__ = ["fake"]
 
 Obj = dict[str, Any]
@@ -598,6 +601,7 @@ def test_errors_make_it_fail_and_files_are_written_before(world: World, tmp_path
         "topology-stale-node",
     ]
     suite = ElementTree.parse(files["junit"]).getroot()  # noqa: S314 - it is our own
+    xmlschema.validate(files["junit"], JUNIT)
     assert (suite.get("failures"), suite.get("skipped")) == ("1", "0")
     (failure,) = suite.iter("failure")
     assert failure.get("type") == "error"

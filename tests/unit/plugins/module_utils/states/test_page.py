@@ -12,9 +12,11 @@ from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import jsonschema
 import pytest
+import xmlschema
 
 from ansible_collections.hardware.enablement.plugins.module_utils._errors import InvalidInput
 from ansible_collections.hardware.enablement.plugins.module_utils._nodes.groups import (
@@ -42,9 +44,8 @@ from ansible_collections.hardware.enablement.plugins.module_utils._times import 
 from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.states import world
 from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.states.world import NOW
 
-SCHEMA = json.loads(
-    (Path(__file__).parents[5] / "docs" / "admin" / "report.schema.json").read_text("utf-8")
-)
+ADMIN = Path(__file__).parents[5] / "docs" / "admin"
+SCHEMA = json.loads((ADMIN / "report.schema.json").read_text("utf-8"))
 HOSTILE = "</style><script>alert(1)</script>\"'><img src=x onerror=alert(2)> {{ 7 * 7 }} \\ \n# EOF"
 STATES = ("driver", "plugin", "monitoring")
 KINDS = {"html", "head", "meta", "title", "style", "body", "a", "header", "h1", "p", "main", "div"}
@@ -105,6 +106,32 @@ def written(folder: Path, clusters: dict[str, Any]) -> tuple[str, dict[str, Any]
     fleet.run(request, RunContext(clock=lambda: NOW))
     data = json.loads((folder / "report.json").read_text("utf-8"))
     return page_file.read_text("utf-8"), data, metrics_file.read_text("utf-8")
+
+
+def junit(
+    folder: Path, clusters: dict[str, Any], *, status: bool = True
+) -> dict[str, list[tuple[str, str, str]]]:
+    """The suites of these results as (case, how it ended, type), of a file that has the published form."""
+    file = folder / "results.xml"
+    request = fleet.FleetReportRequest(clusters, require_ready=status, junit=str(file), show=False)
+    fleet.run(request, RunContext(clock=lambda: NOW))
+    xmlschema.validate(str(file), str(ADMIN / "junit.xsd"))
+    root = ElementTree.parse(file).getroot()  # noqa: S314 - it is our own
+    assert all(
+        suite.find("properties/property").attrib == {"name": "version", "value": "1"}  # type: ignore[union-attr]
+        for suite in root
+    )
+    assert int(root.get("failures", "")) == len(list(root.iter("failure")))
+    return {
+        suite.get("name", ""): [
+            (
+                case.get("name", ""),
+                *next(((each.tag, each.get("type", "")) for each in case), ("", "")),
+            )
+            for case in suite.iter("testcase")
+        ]
+        for suite in root
+    }
 
 
 def results(found: dict[str, Any]) -> list[dict[str, Any]]:
@@ -170,6 +197,42 @@ def test_data_has_the_published_form(tmp_path: Path) -> None:
     assert [each["error"] for each in data["clusters"]] == ["", "", down["msg"], ""]
     with pytest.raises(jsonschema.ValidationError):
         jsonschema.validate({**data, "version": 2}, SCHEMA)
+
+
+def test_junit_has_a_failure_for_each_cause_and_passes_over_what_stands_on_it(
+    tmp_path: Path,
+) -> None:
+    down = {"failed": True, "msg": "https://down cannot be reached."}
+    well = report(2)
+    well |= {"phase": "ready", "ready": True, "acceptable": True, "problems": [], "drift": []}
+    well["states"] = [{**row, "phase": "ready"} for row in well["states"]]
+    clusters = {"east": results(report()), "south": [down], "west": results(well), "north": [{}]}
+    found = junit(tmp_path, clusters)
+    assert found["east.toy"] == [
+        ("driver [n0]", "failure", "failed"),
+        ("plugin", "skipped", ""),
+        ("monitoring", "skipped", ""),
+        ("drift [no such device]", "failure", "drifted"),
+    ]
+    assert found["west.toy"] == [(state, "", "") for state in STATES]
+    assert found["south.-"] == [("-", "error", "error")]
+    assert found["north.-"] == [("-", "failure", "-")]
+    text = (tmp_path / "results.xml").read_text("utf-8")
+    assert report()["problems"][0]["todo"] in text
+
+
+def test_junit_has_no_failure_where_the_run_has_none(tmp_path: Path) -> None:
+    found = report()
+    found["acceptable"] = True
+    (cases,) = junit(tmp_path, {"east": results(found)}, status=False).values()
+    assert {how for _case, how, _type in cases} == {"skipped"}
+
+
+def test_junit_is_xml_whatever_a_cluster_says(tmp_path: Path) -> None:
+    hostile = HOSTILE + "\x00\x1b[31m ]]>"
+    down = {"failed": True, "msg": hostile}
+    found = junit(tmp_path, {hostile: results(report(text=hostile, node=hostile)), "south": [down]})
+    assert len(found) == 2
 
 
 def test_nothing_that_a_cluster_says_is_more_than_text(tmp_path: Path) -> None:
