@@ -10,7 +10,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from docs.pictures import gate, node, numa, report, run, states
+from docs.pictures import dashboard, gate, node, numa, report, run, states
 
 HERE = Path(__file__).resolve().parent
 RECIPES = HERE.parents[1] / "recipes"
@@ -22,6 +22,7 @@ def main() -> int:
     parser.add_argument("--check", action="store_true", help="write nothing, compare")
     check = parser.parse_args().check
     drawings = {"gate": gate.draw(), "node": node.draw(), "numa": numa.draw(), "run": run.draw()}
+    drawings["dashboard"] = dashboard.draw()
     drawings |= {
         f"states-{path.parent.name}": states.draw(path)
         for path in sorted(RECIPES.glob("*/recipe.yml"))

@@ -103,6 +103,13 @@ class Drawing:
             f'<polyline points="{path}" fill="none" stroke="{GREY}" stroke-width="1.5"{dash} marker-end="url(#head)"/>'
         )
 
+    def curve(self, points: Sequence[tuple[float, float]], colour: str) -> None:
+        """A line through points."""
+        path = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
+        self.parts.append(
+            f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="2"/>'
+        )
+
     def line(self, x1: float, y1: float, x2: float, y2: float) -> None:
         """A thin line."""
         self.parts.append(

@@ -24,6 +24,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils._states.record
 from ansible_collections.hardware.enablement.plugins.module_utils._states.validation.phases import (
     Phase,
 )
+from docs.pictures import dashboard
 from docs.reference.fleet_dashboard import PANELS, Panel, console, grafana
 from docs.reference.metrics import configuration, role
 
@@ -144,3 +145,9 @@ def test_both_dashboards_have_all_panels() -> None:
         if "rows" in found:
             assert {panel["type"] for panel in panels} == {"singlestat", "graph", "table"}
             assert {sum(panel["span"] for panel in row["panels"]) for row in rows} == {12}
+
+
+def test_the_picture_has_an_answer_of_prometheus_to_each_panel() -> None:
+    answered = [(each["title"], each["expression"]) for each in dashboard.read()["panels"]]
+    assert answered == [(panel.title, panel.expression) for panel in PANELS]
+    assert all(each["series"] for each in dashboard.read()["panels"])
