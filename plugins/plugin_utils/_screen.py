@@ -17,7 +17,7 @@ from typing import Any
 from ansible import constants as C  # noqa: N812 - as everywhere in Ansible
 from ansible.utils.display import Display
 
-from ..module_utils._runs.context import Terminal
+from ..module_utils._runs.context import Terminal, before_line
 
 display = Display()
 
@@ -42,11 +42,13 @@ STDOUT = _name_of_stdout()
 
 
 class Screen:
-    """What one task shows. masked takes secrets out of a text."""
+    """What one task shows. masked takes secrets out of a text. host: whose lines they are, where there are
+    several."""
 
     def __init__(self, task_vars: Mapping[str, Any], masked: Callable[[str], str]) -> None:
-        self.host = str(task_vars.get("inventory_hostname", "localhost"))
-        self._alone = len(task_vars.get("ansible_play_hosts_all") or [self.host]) == 1
+        host = str(task_vars.get("inventory_hostname", "localhost"))
+        self._alone = len(task_vars.get("ansible_play_hosts_all") or [host]) == 1
+        self.host = "" if self._alone else host
         self._masked = masked
 
     def clean(self, text: str) -> str:
@@ -55,9 +57,9 @@ class Screen:
         return printable(self._masked(text))
 
     def line(self, text: str) -> None:
-        """Show a text, with the host's name before each of its lines."""
+        """Show a text, with the host's name before each of its lines where there are several."""
         for line in text.splitlines() or [""]:
-            display.display(f"[{self.host}] {self.clean(line)}")
+            display.display(f"{before_line(self.host)}{self.clean(line)}")
 
     def plain(self, text: str) -> None:
         """Show a line that is about no single host."""
@@ -78,7 +80,7 @@ class Screen:
         return Terminal(
             write=lambda text: display.display(text, screen_only=True, newline=False),
             size=lambda: size_of(STDOUT),
-            log=lambda text: display.display(f"[{self.host}] {self.clean(text)}", log_only=True),
+            log=lambda text: display.display(f"  {self.clean(text)}", log_only=True),
             clean=self.clean,
         )
 

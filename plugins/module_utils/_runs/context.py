@@ -22,6 +22,11 @@ def _silent(text: str) -> None:
     """Show nothing: the progress of a module, which has no screen."""
 
 
+def before_line(host: str) -> str:
+    """What stands before each line of a task: which host says so; host: "" where there is one alone."""
+    return f"[{host}] " if host else "  "
+
+
 @dataclass(frozen=True)
 class Terminal:
     """A terminal that one run has for itself, so that what was written may be written over.
@@ -43,11 +48,12 @@ class RunContext:
 
     run_id names the run in the run's lock: it is the same for every task of one ansible-playbook
     process and differs between processes. verbosity is the number of -v. host is the inventory's
-    name of the cluster. progress receives one short line of text at a time, which somebody sees
-    where has_screen is true. notice receives what a person has to see in any case, also where there
-    is no screen; warning what is odd about what was given. terminal is there where more than lines
-    can be shown. clock gives seconds since the epoch, and began is when the run began, None where
-    nobody knows. secrets collects texts that neither result nor progress may show.
+    name of the cluster, "" where a play has no other. progress receives one short line of text
+    at a time, which somebody sees where has_screen is true. notice receives what a person has
+    to see in any case, also where there is no screen; warning what is odd about what was given.
+    terminal is there where more than lines can be shown. clock gives seconds since the epoch, and
+    began is when the run began, None where nobody knows. secrets collects texts
+    that neither result nor progress may show.
     """
 
     check_mode: bool = False

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from unicodedata import combining, east_asian_width
 
-from .context import Terminal
+from .context import Terminal, before_line
 
 # Of a VT100, which every terminal knows: so many lines up, and clear to the end of the screen.
 _UP = "\x1b[{}A"
@@ -16,12 +16,12 @@ _CLEAR = "\x1b[J"
 
 
 class TerminalBlock:
-    """Draws lines, each with the host before it. After each drawing the cursor is below the block,
-    so that whatever comes next is below it too."""
+    """Draws lines, each with the host before it where there are several. After each drawing the cursor
+    is below the block, so that whatever comes next is below it too."""
 
     def __init__(self, terminal: Terminal, host: str) -> None:
         self._terminal = terminal
-        self._prefix = f"[{host}] " if host else ""
+        self._prefix = before_line(host)
         self._drawn: list[str] = []
 
     @property

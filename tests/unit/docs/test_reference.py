@@ -44,6 +44,15 @@ def sources() -> str:
     return "\n".join(file.read_text() for file in files)
 
 
+def test_files_that_a_person_names_are_where_the_person_is() -> None:
+    # Ansible takes them from the folder of the playbook: that of the installed collection.
+    written = re.findall(r'^ +(?:dest|path): "(.*)"$', sources(), re.MULTILINE)
+    read = re.findall(r"lookup\('ansible.builtin.file', (\w+)\)", sources())
+    assert len(written) > 8
+    resolved = ("| expanduser | realpath", "images_file", "{{ images_map }}/")
+    assert [each for each in written + read if not any(text in each for text in resolved)] == []
+
+
 def used() -> set[str]:
     return {f"{public_variables.PREFIX}{name}" for name in public_variables.VARIABLES}
 
