@@ -15,9 +15,12 @@ import json
 import os
 import platform
 import re
+import shutil
 import subprocess
+import tempfile
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -227,6 +230,7 @@ def ensure_programs(
     source = _Source(tools, Releases(say, read_sums(tools / SUMS)), say)
     programs: dict[str, Path] = {}
     documents: dict[str, Path] = {}
+    lacking: list[tuple[Module, Path, list[str]]] = []
     for module in modules:
         folder = cache_folder() / "programs" / f"{module.folder}-{cache_key(module, tools)}"
         wanted = {
@@ -236,9 +240,13 @@ def ensure_programs(
         }
         files = {name: folder / name for name in module.documents}
         if not all(path.exists() for path in [*wanted.values(), *files.values()]):
-            source.fill(module, folder, [name for name in wanted if name not in given])
+            lacking.append((module, folder, [name for name in wanted if name not in given]))
         programs.update(wanted)
         documents.update(files)
+    if lacking:
+        # Beside each other: while one links, which takes one processor, others compile.
+        with ThreadPoolExecutor(len(lacking)) as pool:
+            list(pool.map(lambda each: source.fill(*each), lacking))
     return Programs(programs, documents)
 
 
@@ -345,38 +353,52 @@ class _Source:
     def fill(self, module: Module, folder: Path, names: list[str]) -> None:
         """Bring what the folder lacks of these programs and of the module's documents; one process
         at a time."""
-        lock = folder.parent / ".lock"
+        lock = folder.with_name(f".{folder.name}.lock")
         waiting = "waiting for another process that downloads or builds the programs"
         with locked(lock, on_wait=lambda: self.say(waiting)):
             folder.mkdir(parents=True, exist_ok=True)
-            for partial in folder.glob(".*"):
-                partial.unlink()  # of a process that was killed
-            for name in names:
-                if not (folder / name).exists():
-                    self._obtain(module, name, folder / name)
+            for partial in folder.glob(".*"):  # of a process that was killed
+                shutil.rmtree(partial) if partial.is_dir() else partial.unlink()
+            absent = [name for name in names if not (folder / name).exists()]
+            if to_build := [name for name in absent if not self._download(module, name, folder)]:
+                self._build(module, to_build, folder)
             if missing := [name for name in module.documents if not (folder / name).exists()]:
                 root = module_folder(module, self.say, self.tools)
                 for name in missing:
                     _gather(root, module.documents[name], folder / name)
 
-    def _obtain(self, module: Module, name: str, target: Path) -> None:
-        """Download the program; build it where that cannot be done."""
+    def _download(self, module: Module, name: str, folder: Path) -> bool:
+        """Bring the program as its project released it; whether that could be done."""
         title = f"{name} {module_version(module, self.tools)}"
         began = time.monotonic()
         try:
-            self.releases.download(release_address(module, name, self.tools), target, title)
-            done = "downloaded"
+            address = release_address(module, name, self.tools)
+            self.releases.download(address, folder / name, title)
         except NotDownloadedError as reason:
             self.say(f"building {title}, since {reason} (once; minutes with an empty Go cache) ...")
-            command = [find_go(self.say), "build", *_flags(module, self.tools), "-o"]
-            with replacing(target) as partial:
-                _run(
-                    [*command, str(partial), module.packages[name]],
-                    self.tools / module.folder,
-                    f"build {name}",
-                )
-            done = "built"
-        self.say(f"{done} {title} in {time.monotonic() - began:.0f} s")
+            return False
+        self.say(f"downloaded {title} in {time.monotonic() - began:.0f} s")
+        return True
+
+    def _build(self, module: Module, names: list[str], folder: Path) -> None:
+        """Build programs by one command, which links some while it compiles others."""
+        began = time.monotonic()
+        with tempfile.TemporaryDirectory(prefix=".", dir=folder) as made:
+            packages = [module.packages[name] for name in names]
+            with locked(folder.with_name(".go.lock")):
+                # It may be installed first.
+                go = find_go(self.say)
+            command = [go, "build", *_flags(module, self.tools), "-o", f"{made}/"]
+            _run([*command, *packages], self.tools / module.folder, f"build {', '.join(names)}")
+            for name, package in zip(names, packages, strict=True):
+                (Path(made) / built_name(package)).replace(folder / name)
+        version = module_version(module, self.tools)
+        self.say(f"built {', '.join(names)} {version} in {time.monotonic() - began:.0f} s")
+
+
+def built_name(package: str) -> str:
+    """What Go calls the program of a package: the last part of its path that is no version."""
+    return re.sub(r"/v\d+$", "", package).rpartition("/")[2]
 
 
 def _gather(root: Path, pattern: str, target: Path) -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import threading
 from dataclasses import replace
 from pathlib import Path
 
@@ -134,3 +135,41 @@ def test_what_a_cluster_does_without_is_not_looked_for(
     folder.mkdir(parents=True)
     (folder / "nfd-crds.json").write_text("[]")
     assert programs.ensure_programs(pytest.fail, (NFD,), without=("nfd-master",)).programs == {}
+
+
+@pytest.mark.parametrize(
+    "module", [*MODULES, *STATE_METRICS_MODULES, *INJECTOR_MODULES, *KUBELET_MODULES]
+)
+def test_a_program_is_called_by_the_last_part_of_its_package(module: Module) -> None:
+    renamed = {"go.etcd.io/etcd/server/v3": "server"}
+    for name, package in module.packages.items():
+        assert programs.built_name(package) == renamed.get(package, name)
+
+
+def test_one_command_builds_what_a_module_lacks_and_modules_are_built_beside_each_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HE_CACHE", str(tmp_path))
+    monkeypatch.setenv("HE_MIRROR", "none")
+    monkeypatch.delenv("HE_BIN", raising=False)
+    monkeypatch.setattr(programs, "find_go", lambda _say: "go")
+    both = threading.Barrier(2)
+    commands: list[list[str]] = []
+
+    def run(command: list[str], _directory: Path, _purpose: str) -> str:
+        commands.append(command)
+        both.wait(timeout=30)  # each waits for the other
+        made = Path(command[command.index("-o") + 1])
+        for package in command[command.index("-o") + 2 :]:
+            (made / programs.built_name(package)).write_text(package)
+        return ""
+
+    monkeypatch.setattr(programs, "_run", run)
+    (etcd,) = [module for module in MODULES if module.folder == "etcd"]
+    found = programs.ensure_programs(lambda _text: None, (etcd, KUBERNETES))
+    assert len(commands) == 2
+    assert Path(found["etcd"]).read_text() == "go.etcd.io/etcd/server/v3"
+    assert Path(found["kubectl"]).read_text() == "k8s.io/kubernetes/cmd/kubectl"
+    # Nothing is left of what was on its way.
+    left = [file.name for file in Path(found["kubectl"]).parent.iterdir()]
+    assert sorted(left) == sorted(KUBERNETES.packages)
