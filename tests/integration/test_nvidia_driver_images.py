@@ -15,7 +15,8 @@ from tests.cluster import Cluster
 from tests.cluster.simulation.faults import clear_faults
 from tests.cluster.simulation.model import DEVICES_ANNOTATION
 from tests.integration import sight
-from tests.integration.driver_bed import KERNEL_LABEL, SECRETS, GpuBed, check_output
+from tests.integration.driver_bed import KERNEL_LABEL, SECRETS, check_output
+from tests.integration.gpu_bed import GpuBed
 from tests.integration.kmod_bed import NEW, OLD
 from tests.integration.namespaces import make_namespace
 from tests.integration.plays import Runner

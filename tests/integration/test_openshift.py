@@ -14,7 +14,7 @@ import pytest
 
 from tests.cluster import Cluster
 from tests.integration.conftest import grant
-from tests.integration.driver_bed import GpuBed
+from tests.integration.gpu_bed import GpuBed
 from tests.integration.namespaces import make_namespace
 from tests.integration.plays import PLAYBOOKS, REPO, Runner
 from tests.integration.registry_bed import Bed
