@@ -8,12 +8,15 @@ Pure: each function returns a changed copy. Selectors are never touched."""
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from .._cluster.api_objects.labels import (
     DOMAIN,
+    DRIVER_ANNOTATION,
     FIELD_MANAGER,
     GROUP_LABEL,
     MANAGED_BY_LABEL,
@@ -22,6 +25,7 @@ from .._cluster.api_objects.labels import (
     STATE_LABEL,
     VALIDATION_LABEL,
 )
+from .._cluster.api_objects.objects import updates_on_delete
 from .._errors import InvalidInput
 from .._json import Obj, part
 from .._nodes.node_affinity import NodeAffinity
@@ -123,6 +127,8 @@ def add_metadata(manifest: Obj, context: Context) -> Obj:
         complete, template = with_own_pods(manifest)
         if template is not complete:
             template["metadata"] = {**part(template, "metadata")}
+            if updates_on_delete(manifest):
+                _say_driver(template, context)
             _label(template["metadata"], context.owner.labels)
         _apply_options(template["spec"], context, daemonset=_is_daemonset(manifest))
     _label(complete["metadata"], context.owner.ownership)
@@ -193,6 +199,17 @@ def place_validator(pod: Obj, context: Context, node: str) -> Obj:
 
 def _is_daemonset(manifest: Obj) -> bool:
     return manifest["kind"] == "DaemonSet" and group_of(manifest) == "apps"
+
+
+def _say_driver(template: Obj, context: Context) -> None:
+    """By what its author wrote and the state's environment: where a pod runs, its priority, proxy and
+    pull secrets make no other driver of it. A template that says it itself knows better."""
+    metadata = template["metadata"]
+    annotations = part(metadata, "annotations")
+    environment = context.options["env"].get(context.owner.state, {})
+    made = json.dumps([template["spec"], annotations, environment], sort_keys=True)
+    said = {DRIVER_ANNOTATION: hashlib.sha256(made.encode()).hexdigest()}
+    metadata["annotations"] = {**said, **annotations}
 
 
 def _label(metadata: Obj, labels: Mapping[str, str]) -> None:

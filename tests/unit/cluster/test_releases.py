@@ -43,7 +43,12 @@ TOOL = Module(
 )
 RELEASED = Module(**{**TOOL.__dict__, "release": "example.test/{version}/{program}-{arch}"})
 # What stands for Go: its programs say that they were built.
-GO = '#!/bin/sh\nwhile [ "$1" != -o ]; do shift; done\nprintf built >"$2"\n'
+GO = """#!/bin/sh
+while [ "$1" != -o ]; do shift; done
+made=$2
+shift 2
+for package; do printf built >"$made$(basename "$package")"; done
+"""
 
 
 class Mirror(ThreadingHTTPServer):
@@ -148,7 +153,8 @@ def test_a_wrong_sum_is_refused_and_nothing_is_built_in_its_place(
         mirror.obtain()
     assert "secret" not in str(caught.value)
     assert "HE_MIRROR" in str(caught.value)
-    assert [path.name for path in (tmp_path / "cache").rglob("*") if path.is_file()] == [".lock"]
+    left = [path.name for path in (tmp_path / "cache").rglob("*") if path.is_file()]
+    assert left == [f".tool-{cache_key(RELEASED, mirror.tools)}.lock"]
 
 
 def test_a_cut_transfer_is_tried_once_more(mirror: Mirror) -> None:
