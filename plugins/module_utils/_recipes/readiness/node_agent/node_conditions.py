@@ -39,15 +39,28 @@ def _holds(values: Mapping[str, str], expression: Obj) -> bool:
 
 
 def offers(node: Obj, settings: Obj) -> bool:
-    """Whether the kubelet offers devices in the wanted number (the proof allocatable)."""
-    allocatable: Mapping[str, str] = node["status"].get("allocatable") or {}
-    offered = sum(
-        amount(text)
-        for name, text in allocatable.items()
-        if fnmatchcase(name, settings["resource"])
+    """Whether the kubelet offers devices in the wanted number, and of those that the node has no more
+    are missing than may be (the proof allocatable)."""
+    offered = _devices(node, "allocatable", settings)
+    number, exact, least = sum(offered.values()), settings["equals"], settings["at_least"]
+    enough = number == exact if exact is not None else number >= (1 if least is None else least)
+    # Of what is offered no more the plugin is gone, as after a change of partitions.
+    known = sum(
+        count for name, count in _devices(node, "capacity", settings).items() if offered.get(name)
     )
-    exact, least = settings["equals"], settings["at_least"]
-    return offered == exact if exact is not None else offered >= (1 if least is None else least)
+    label = (node["metadata"].get("labels") or {}).get(settings["counted_by"], "")
+    there = max(known, int(label) if label.isdecimal() else 0)
+    return enough and there - number <= settings["unhealthy_allowed"]
+
+
+def _devices(node: Obj, field: str, settings: Obj) -> Mapping[str, int]:
+    """How many of each resource that is meant."""
+    listed: Mapping[str, str] = node["status"].get(field) or {}
+    return {
+        name: amount(text)
+        for name, text in listed.items()
+        if fnmatchcase(name, settings["resource"])
+    }
 
 
 def amount(text: str) -> int:

@@ -8,11 +8,16 @@ from __future__ import annotations
 import json
 from dataclasses import asdict, replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from ansible_collections.hardware.enablement.plugins.module_utils._nodes.facts import NodeFacts
 from ansible_collections.hardware.enablement.plugins.module_utils._proofs.catalog import KINDS
+from ansible_collections.hardware.enablement.plugins.module_utils._proofs.kinds.allocatable import (
+    AllocatableSettings,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils._recipes.readiness.node_agent.agent_memory import (
     EXPIRY_S,
     AgentMemory,
@@ -33,6 +38,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils._recipes.readi
     GRACE_S,
     labels_for,
 )
+from ansible_collections.hardware.enablement.plugins.module_utils._verdicts.verdict import Outcome
 from ansible_collections.hardware.enablement.tests.unit.forged_pods import (
     FORGED,
     forged,
@@ -73,6 +79,15 @@ def pod(daemonset: str, uid: str = "", ready: bool = True, **metadata: Any) -> O
 
 
 DRIVER, PROOF, PLUGIN = pod("driver"), pod("validate-driver"), pod("plugin")
+
+
+ALLOCATABLE: Obj = {
+    "resource": "toy.io/gpu",
+    "at_least": None,
+    "equals": None,
+    "unhealthy_allowed": 0,
+    "counted_by": "",
+}
 
 
 class Machine:
@@ -263,7 +278,7 @@ def test_on_a_node_for_which_nothing_was_rendered_nothing_is_proven() -> None:
 
 def test_a_state_is_ready_when_the_kubelet_offers_its_devices() -> None:
     machine = Machine((state("plugin"),))
-    settings = {"resource": "toy.io/gpu", "at_least": 2, "equals": None}
+    settings = {**ALLOCATABLE, "at_least": 2}
     machine.conditions = {"plugin": [NodeCondition("allocatable", settings)]}
 
     assert machine.observe(PLUGIN) == {"": "plugin.waiting"}
@@ -295,9 +310,28 @@ def test_a_state_is_ready_when_the_kubelet_offers_its_devices() -> None:
 def test_devices_are_counted_as_runs_count_them(
     settings: Obj, allocatable: dict[str, str], expected: bool
 ) -> None:
-    every = {"resource": "toy.io/gpu", "at_least": None, "equals": None, **settings}
+    node = {"metadata": {}, "status": {"allocatable": allocatable, "capacity": allocatable}}
 
-    assert CONDITIONS["allocatable"]({"status": {"allocatable": allocatable}}, every) is expected
+    assert CONDITIONS["allocatable"](node, {**ALLOCATABLE, **settings}) is expected
+
+
+@pytest.mark.parametrize("settings", [{}, {"unhealthy_allowed": 1}, {"counted_by": "count"}])
+@pytest.mark.parametrize("label", ["", "8", "9", "10", "many"])
+@pytest.mark.parametrize("offered", ["8", "7", "6", "0"])
+def test_devices_that_are_missing_are_missed_as_runs_miss_them(
+    settings: Obj, label: str, offered: str
+) -> None:
+    every = {**ALLOCATABLE, "at_least": 0, **settings}
+    node = {
+        "metadata": {"name": "n", "labels": {"count": label}},
+        "status": {"allocatable": {"toy.io/gpu": offered}, "capacity": {"toy.io/gpu": "8"}},
+    }
+    look: Any = SimpleNamespace(
+        node=NodeFacts.from_object(node), settings=AllocatableSettings(**every)
+    )
+    verdict = KINDS["allocatable"].evaluate(look)
+
+    assert CONDITIONS["allocatable"](node, every) is (verdict.outcome is Outcome.PASS)
 
 
 def test_the_agent_knows_all_that_nodes_decide() -> None:
