@@ -7,7 +7,7 @@ what would be in their way."""
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import asdict, dataclass
 from functools import cache, partial
 
@@ -80,7 +80,7 @@ def survey(client: Client, bundles: Mapping[str, Mapping[str, str]]) -> Obj:
     nodes, enabled = list_nodes(client, [{}]), _enabled(client)
     choices = {recipe.name: (recipe, labels) for recipe, labels in _choices(bundles)}
     found = hardware_on(nodes, {name: labels for name, (_recipe, labels) in choices.items()})
-    takers = sorted({name for each in found for name in each.recipes} - enabled)
+    takers = takers_of(found, enabled)
     plugins = cache(partial(foreign_plugins, client))
     refused = {name: _in_the_way(client, *choices[name], nodes, plugins) for name in takers}
     ways = {name: why for name, why in refused.items() if why}
@@ -94,6 +94,13 @@ def survey(client: Client, bundles: Mapping[str, Mapping[str, str]]) -> Obj:
         "findings": [{"check": "rivals", "message": why, "blocks": True} for why in ways.values()],
         "table": survey_table(found, ways, enabled, nothing),
     }
+
+
+def takers_of(found: Sequence[HardwareOnNodes], enabled: Set[str]) -> list[str]:
+    """The recipes that could be enabled next, sorted: those for devices that no enabled one takes."""
+    return sorted(
+        {name for each in found if enabled.isdisjoint(each.recipes) for name in each.recipes}
+    )
 
 
 def _choices(
@@ -179,30 +186,49 @@ def _in_the_way(
 
 
 def survey_table(
-    found: Sequence[HardwareOnNodes], ways: Mapping[str, str], enabled: Iterable[str], nothing: str
+    found: Sequence[HardwareOnNodes], ways: Mapping[str, str], enabled: Set[str], nothing: str
 ) -> list[str]:
     """The lines that a person is shown. ways: what is in the way of a recipe. nothing: why no hardware
     was found."""
-    rows = [
-        (
-            each.device,
-            each.vendor,
-            each.kind,
-            name_some(each.nodes, _NAMED),
-            name_some(each.kernels, _NAMED),
-            ", ".join(each.recipes) or "-",
-        )
-        for each in found
+    if not found:
+        return ["no devices were found", f"! {nothing}"]
+    takers = takers_of(found, enabled)
+    return [
+        _headline(found, ways, takers),
+        *aligned([_HEAD, *map(_row, found)]),
+        *([f"  enabled: {', '.join(sorted(enabled))}"] if enabled else []),
+        *(f"! {why}" for why in ways.values()),
+        f"-> {_next(takers, [name for name in takers if name not in ways])}",
     ]
-    takers = sorted({name for each in found for name in each.recipes} - set(enabled))
-    free = [name for name in takers if name not in ways]
-    lines = aligned([_HEAD, *rows]) if rows else [f"! {nothing}"]
-    lines += [f"  enabled: {', '.join(sorted(enabled))}"] if enabled else []
-    lines += [f"! {why}" for why in ways.values()]
+
+
+def _headline(
+    found: Sequence[HardwareOnNodes], ways: Mapping[str, str], takers: Sequence[str]
+) -> str:
+    count = len({name for each in found for name in each.nodes})
+    head = f"devices of {count} node{'' if count == 1 else 's'}"
+    if not takers:
+        return head
+    what = "something is" if ways else "nothing is"
+    return f"{head}: {what} in the way of {', '.join(ways or takers)}"
+
+
+def _row(each: HardwareOnNodes) -> tuple[str, ...]:
+    return (
+        each.device,
+        each.vendor,
+        each.kind,
+        name_some(each.nodes, _NAMED),
+        name_some(each.kernels, _NAMED),
+        ", ".join(each.recipes) or "-",
+    )
+
+
+def _next(takers: Sequence[str], free: Sequence[str]) -> str:
     if free:
-        lines.append(
-            f"-> name one (-e hardware_enablement_recipe={free[0]}) to see what its enable would meet"
+        return (
+            f"name one (-e hardware_enablement_recipe={free[0]}) to see what its enable would meet"
         )
-    elif not takers:
-        lines.append("-> no recipe of the collection is for what else is there")
-    return lines
+    if takers:
+        return "see to what is in the way first"
+    return "no recipe of the collection is for what else is there"

@@ -11,6 +11,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils._preflight.har
     HardwareOnNodes,
     hardware_on,
     survey_table,
+    takers_of,
 )
 
 PCI = "feature.node.kubernetes.io/pci-"
@@ -50,12 +51,22 @@ def test_whatever_fields_a_label_has_and_whoever_made_the_device() -> None:
     assert (other.vendor, other.kind) == ("abcd", "-")
 
 
-def test_the_table_ends_with_what_to_do() -> None:
+def test_the_table_begins_with_how_it_stands_and_ends_with_what_to_do() -> None:
     found = hardware_on([node("a", "0302_10de")], RECIPES)
-    assert survey_table(found, {}, set(), "")[-1].startswith(
-        "-> name one (-e hardware_enablement_recipe=gpu)"
-    )
+    lines = survey_table(found, {}, set(), "")
+    assert lines[0] == "devices of 1 node: nothing is in the way of gpu"
+    assert lines[-1].startswith("-> name one (-e hardware_enablement_recipe=gpu)")
     lines = survey_table(found, {"gpu": "gpu: somebody else serves it"}, set(), "")
-    assert lines[-1] == "! gpu: somebody else serves it"
-    assert "  enabled: gpu" in survey_table(found, {}, {"gpu"}, "")
-    assert survey_table([], {}, set(), "no labels")[0] == "! no labels"
+    assert lines[0] == "devices of 1 node: something is in the way of gpu"
+    assert lines[-2:] == ["! gpu: somebody else serves it", "-> see to what is in the way first"]
+    assert survey_table([], {}, set(), "no labels") == ["no devices were found", "! no labels"]
+
+
+def test_another_recipe_for_what_an_enabled_one_takes_is_not_to_be_enabled() -> None:
+    both = {**RECIPES, "other": RECIPES["gpu"]}
+    found = hardware_on([node("a", "0302_10de"), node("b", "0200_8086")], both)
+    assert takers_of(found, set()) == ["gpu", "other"]
+    assert takers_of(found, {"gpu"}) == []
+    lines = survey_table(found, {}, {"gpu"}, "")
+    assert (lines[0], lines[-2]) == ("devices of 2 nodes", "  enabled: gpu")
+    assert lines[-1] == "-> no recipe of the collection is for what else is there"
