@@ -92,7 +92,9 @@ def the_possible_kernels_go_all_the_way_and_the_impossible_one_is_explained(
     found = sight.problems(gpus.cluster)["third-1", "driver_container"]
     assert (found["reason"], found["message"]) == ("NoImage", problem)
     rows = [
-        line.split() for line in check_output(played).splitlines() if "] driver_container  " in line
+        line.split()
+        for line in check_output(played).splitlines()
+        if line.startswith("  driver_container  ")
     ]
     assert [row[2:] for row in rows] == [
         [OLD, "2/2", "ready"],

@@ -133,6 +133,16 @@ def test_builders() -> None:
     assert all(f"`{name}`" in page for name in arguments.BUILDERS)
 
 
+def test_no_file_of_a_person_is_taken_for_tasks_of_ours() -> None:
+    """Ansible looks for a name without a folder in the folder that one is in, too, where an include is
+    nested."""
+    named = re.compile(r"include_tasks:(?:\n +file:)? +(.*)")
+    files = sorted((REPO / "playbooks" / "tasks").glob("*.yml"))
+    found = {name for file in files for name in named.findall(file.read_text())}
+    assert found
+    assert [name for name in found if not name.startswith("../tasks/")] == []
+
+
 def test_no_tag_of_one_state_skips_all_states() -> None:
     tasks = yaml.safe_load((REPO / "playbooks" / "tasks" / "enable.yml").read_text())
     (tags,) = [
