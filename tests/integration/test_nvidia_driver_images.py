@@ -96,7 +96,7 @@ def the_possible_kernels_go_all_the_way_and_the_impossible_one_is_explained(
         for line in check_output(played).splitlines()
         if line.startswith("  driver_container  ")
     ]
-    assert [row[2:] for row in rows] == [
+    assert [row[1:] for row in rows] == [
         [OLD, "2/2", "ready"],
         [NEW, "1/1", "ready"],
         [THIRD, "0/1", "failed", "NoImage"],

@@ -78,7 +78,9 @@ class Vm:
         """Power off, after what was written is on the disk."""
         running = self._process()
         try:
-            self.console.run(f"sync; echo u > {_SYSRQ}; sleep 1; echo o > {_SYSRQ}; sleep 10", timeout=11)
+            self.console.run(
+                f"sync; echo u > {_SYSRQ}; sleep 1; echo o > {_SYSRQ}; sleep 10", timeout=11
+            )
         except (ClusterError, OSError):
             """As it has to be: a machine that is off says no more."""
         processes.stop([running], patience=5)
