@@ -36,6 +36,8 @@ _NOISE = (
     (r"\d{4}-\d\d-\d\dT[\d:]{8}Z", "<time>"),
     (r"pid \d+ started \w+", "<process>"),
     (r"for \d+ s:", "for <age>:"),
+    # Where modules run elsewhere nobody knows it.
+    (r',\s*"lastRunSeconds": \d+|"lastRunSeconds": \d+,\s*', ""),
 )
 
 
@@ -91,7 +93,7 @@ def every_module(runner: Runner, place: Place, folder: Path) -> dict[str, Any]:
     for name in ("predicted", "applied"):
         results[name].pop("requests")
     told = re.findall(
-        r"^\[\S+\] .*(?:created|changed|removed|updated|would|stays).*", played.output, re.M
+        r"^  .*(?:created|changed|removed|updated|would|stays).*", played.output, re.M
     )
     results["applied"]["told"] = [line for line in told if "would validate" not in line]
     return results

@@ -93,4 +93,4 @@ class Bench:
 
     def wait_ready(self, pod: str) -> None:
         """Wait until the pod is ready."""
-        self.kubectl("wait", f"pod/{pod}", "--for=condition=Ready", "--timeout=120s")
+        self.kubectl("wait", f"pod/{pod}", "--for=condition=Ready", "--timeout=240s")
