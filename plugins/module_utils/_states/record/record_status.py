@@ -149,7 +149,8 @@ def with_last_check(
     noted = seconds(before.get(LAST_CHECK))
     if status == before and noted is not None and (seconds(now) or 0.0) - noted < CONFIRM_AFTER_S:
         return dict(status)
-    took = {} if took_s is None else {LAST_RUN_S: round(took_s)}
+    # Whole seconds, and one at least: what is empty is not kept.
+    took = {} if took_s is None else {LAST_RUN_S: max(1, int(took_s))}
     rest = {name: value for name, value in status.items() if name != LAST_RUN_S}
     return {**rest, LAST_CHECK: now, **took}
 

@@ -357,11 +357,15 @@ def test_how_long_a_run_took_is_noted_with_when_it_looked() -> None:
         return with_last_check(status, before, timestamp(now), took_s)
 
     first = noted({}, NOW, 12.6)
-    assert first["lastRunSeconds"] == 13
+    assert first["lastRunSeconds"] == 12
     # Each run takes a little longer or less: that is nothing to write.
     assert noted(first, NOW + 60, 99.0) == first
     later = noted(first, NOW + 3600, 2.2)
     assert later == {**first, "lastChecked": timestamp(NOW + 3600), "lastRunSeconds": 2}
+    # So it is for one that took no time worth telling.
+    quick = noted({}, NOW, 0.3)
+    assert quick["lastRunSeconds"] == 1
+    assert noted(quick, NOW + 60, 0.3) == quick
     # What is not known is not that of a run before.
     assert "lastRunSeconds" not in noted(later, NOW + 7200, None)
 
