@@ -19,10 +19,20 @@ _SHELL = re.compile(r"```shell\n(.*?)```", re.DOTALL)
 
 def kubectl_commands(page: str, heading: str) -> list[str]:
     """The commands with kubectl under a heading of a page in docs/admin, in their order."""
+    blocks = "".join(_shell_blocks(page, heading)).replace("\\\n", " ")
+    return [line for line in blocks.splitlines() if line.startswith("kubectl ")]
+
+
+def shell_block(page: str, heading: str, about: str) -> str:
+    """The script under a heading of such a page that has this in it."""
+    (found,) = [block for block in _shell_blocks(page, heading) if about in block]
+    return found
+
+
+def _shell_blocks(page: str, heading: str) -> list[str]:
     text = (REPO / "docs" / "admin" / page).read_text(encoding="utf-8")
     section = text.partition(f"\n## {heading}\n")[2].partition("\n## ")[0]
-    blocks = "".join(_SHELL.findall(section)).replace("\\\n", " ")
-    return [line for line in blocks.splitlines() if line.startswith("kubectl ")]
+    return _SHELL.findall(section)
 
 
 def shown_on_page(page: str, name: str, seen: str) -> str:

@@ -7,31 +7,46 @@ over the serial console, never through the pod that is tested."""
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.cluster import Cluster
 from tests.cluster.errors import ClusterError
 from tests.cluster.pki import Authority
-from tests.cluster.vms.machine import API_NAME
 from tests.cluster.vms.secure_boot import Firmware
+from tests.integration.kernel.boot_story import (
+    OURS,
+    a_boot_into_it_has_the_driver_with_no_run,
+    a_node_that_says_so_is_told_before_the_first_write,
+    files_count_at_the_next_boot,
+    it_boots_with_secure_boot,
+    on_the_host_network,
+    ours_is_loaded,
+    refused_by_secure_boot,
+    signed_by,
+    the_agent_takes_its_labels_along,
+    the_files_are_given_back,
+    the_label_goes_by_itself,
+    the_next_kernel_is_staged,
+    the_node_proves_itself,
+    what_nobody_has_signed_is_refused,
+    what_was_listed_is_there_before_the_kubelet,
+)
 from tests.integration.kernel.machine import Machine
 from tests.integration.kernel.vendor_recipe import DEVICE, FIRMWARE_IN_IMAGE, write_recipe
-from tests.integration.kubelet.bench import PYTHON
-from tests.integration.kubelet.host_network import with_api_server
-from tests.integration.kubelet.kmod_site import NAMESPACE, SUMMARY, Site
-from tests.integration.plays import Played
+from tests.integration.kernel.vm_driver import (
+    MODULE,
+    RECIPE,
+    disable_unloads_it,
+    enable,
+    summary,
+)
+from tests.integration.kubelet.kmod_site import Site
 from tests.integration.waiting import wait_until
 
 pytestmark = pytest.mark.kernel
 
-OURS = "our modules"
-RECIPE = "simple-kmod"
-MODULE = "simple_kmod"
 # Of Debian's own modules two that nothing here needs: one that stands in the way, one to be loaded before.
 IN_TREE, BEFORE = "dummy", "ifb"
 HOLDER: dict[str, Any] = {
@@ -61,55 +76,11 @@ HOLDER: dict[str, Any] = {
 }
 
 
-def enable(site: Site, repository: str = "drivers/simple-kmod", **options: Any) -> Played:
-    """Enable it with more options; recipe_dir among them is where another recipe of that name is, and
-    timeout how long a state may take, in seconds."""
-    variables = site.variables(repository)
-    if folder := options.pop("recipe_dir", None):
-        variables["hardware_enablement_recipe_dir"] = str(folder)
-    if timeout := options.pop("timeout", None):
-        variables["hardware_enablement_timeout"] = timeout
-    variables["hardware_enablement_options"].update(options)
-    return site.runner.play("enable", timeout=400, **variables)
-
-
-def summary(site: Site, machine: Machine) -> str:
-    """What our label says of the machine; written down."""
-    said = site.summaries()[machine.vm.name]
-    machine.transcript.say(f"{SUMMARY}={said}")
-    return said
-
-
-def disable_unloads_it(site: Site, machine: Machine) -> None:
-    machine.transcript.say("disable")
-    site.runner.play("disable", hardware_enablement_recipe=RECIPE).check()
-    assert not machine.loaded(MODULE)
-
-
 OPTIONS: dict[str, Any] = {
     "module_parameters": {MODULE: "greeting=good-morning"},
     "softdeps": [BEFORE],
     "remove_modules": [IN_TREE],
 }
-
-
-def other_kernel(site: Site, machine: Machine) -> str:
-    """The one of the two that the machine does not run."""
-    return site.built if machine.kernel == site.prebuilt else site.prebuilt
-
-
-def it_reboots(site: Site, machine: Machine, kernel: str) -> None:
-    before = machine.boot
-    site.cluster.reboot(machine.vm.name, kernel)
-    assert machine.boots() != before
-
-
-def gap(machine: Machine, said: str) -> None:
-    """Write down for how long the node was Ready without its driver. said: by the driver's module."""
-    loaded = machine.said_at(said)
-    machine.transcript.say(
-        f"loaded {loaded:.0f} s after the kernel's start, and {loaded - machine.ready:.0f} s after the node was Ready"
-    )
 
 
 def it_is_built_and_loaded(site: Site, machine: Machine, kernel: str) -> None:
@@ -131,17 +102,6 @@ def the_second_run_writes_nothing(site: Site) -> None:
     assert site.runner.writes(mark) == []
 
 
-def a_reboot_takes_it_away_until_a_run(site: Site, machine: Machine, kernel: str) -> None:
-    machine.transcript.say(f"reboot into {kernel}")
-    it_reboots(site, machine, kernel)
-    assert not machine.loaded(MODULE)
-    site.cluster.relabel(machine.vm.name)
-    # What the last run has proven, as docs/decisions/0126 says.
-    assert summary(site, machine) == "ready"
-    it_is_built_and_loaded(site, machine, kernel)
-    gap(machine, f"{MODULE}: good-morning")
-
-
 def what_was_removed_for_it_is_put_back(site: Site, machine: Machine) -> None:
     disable_unloads_it(site, machine)
     assert f"{MODULE}: goodbye" in machine.kernel_says(MODULE)
@@ -153,7 +113,6 @@ def test_a_module_from_its_build_to_its_end(site: Site, machine: Machine) -> Non
     with machine.transcript.story("from its build to its end"):
         it_is_built_and_loaded(site, machine, machine.kernel)
         the_second_run_writes_nothing(site)
-        a_reboot_takes_it_away_until_a_run(site, machine, other_kernel(site, machine))
         what_was_removed_for_it_is_put_back(site, machine)
 
 
@@ -255,130 +214,23 @@ def test_a_vendors_driver(
         assert not machine.loaded("upper")
 
 
-FEATURES = "/etc/kubernetes/node-feature-discovery/features.d"
-AGENT = {"readiness": "nfd", "node_agent_image": PYTHON}
-GREETING: dict[str, Any] = {"prebuilt_repository": "", **AGENT}
-
-
-@contextmanager
-def on_the_host_network(cluster: Cluster) -> Iterator[None]:
-    """The agent of nodes that prove themselves reaches the API server from the machine."""
-    items = with_api_server(
-        cluster, "vm-agent", "hardware-enablement-node-agent", "node-agent", API_NAME
-    )
-    listed = json.dumps({"apiVersion": "v1", "kind": "List", "items": items})
-    cluster.kubectl("apply", "-f", "-", stdin=listed)
-    try:
-        yield
-    finally:
-        cluster.kubectl("delete", "-f", "-", stdin=listed)
-
-
-def it_boots_with_secure_boot(site: Site, machine: Machine, firmware: Firmware) -> None:
-    machine.transcript.say("reboot with secure boot: UEFI firmware that trusts one certificate")
-    machine.vm.equip(firmware)
-    it_reboots(site, machine, machine.kernel)
-    said = machine.run("dmesg | grep -e 'ecure' -e 'Loaded X.509'")
-    assert "Kernel is locked down from EFI Secure Boot" in said
-    assert f"integrity: Loaded X.509 cert '{OURS}" in said
-
-
-def what_nobody_has_signed_is_refused(site: Site, machine: Machine) -> None:
-    refused_by_secure_boot(site, machine, f"{MODULE} is not signed", **GREETING)
-
-
-def refused_by_secure_boot(site: Site, machine: Machine, why: str, **options: Any) -> None:
-    """Enable fails, and says what the kernel says, why it does, whom it trusts and what to do."""
-    machine.transcript.say(f"enable: {why}")
-    played = enable(site, **options)
-    assert played.code != 0
-    shown = [
-        line for line in played.output.splitlines() if f"! node {machine.vm.name}, driver " in line
-    ]
-    parts = (
-        "is rejected; Secure Boot is on, and ",
-        f"{why}: sign it with a key that the node trusts",
-    )
-    assert shown, played.output
-    machine.transcript.say(shown[0])
-    assert [part for part in (*parts, "; it trusts ") if part not in shown[0]] == [], shown[0]
-    assert machine.kernel_says("is rejected")
-    assert not machine.loaded(MODULE)
-    # Between two starts of a container there is no log but the one before.
-    says = "this node takes signed modules only: Secure Boot is on"
-    wait_until(lambda: says in site.driver_log(machine.vm.name), "the driver says so")
-    site.runner.play("disable", hardware_enablement_recipe=RECIPE).check()
-
-
-def signed_by(site: Site, authority: Authority, name: str) -> dict[str, Any]:
-    """A Secret with the authority's key, and options that sign with it."""
-    certificate = authority.certificate_file
-    files = (
-        f"--from-file=key={certificate.with_suffix('.key')}",
-        f"--from-file=cert={certificate}",
-    )
-    site.cluster.kubectl("create", "secret", "generic", name, "-n", NAMESPACE, *files)
-    return {**GREETING, "sign_key_secret": name, "sign_cert_secret": name}
-
-
-def ours_is_loaded(site: Site, machine: Machine, folder: Path, **options: Any) -> None:
-    machine.transcript.say(f"enable: {MODULE} is signed by {OURS}")
-    played = enable(site, **options).check()
-    assert machine.loaded(MODULE)
-    assert f"{MODULE}: hello" in machine.kernel_says(MODULE)
-    # Tainted as any module that is not the kernel's own, and not (E) as one without a signature.
-    assert machine.run(f"cat /sys/module/{MODULE}/taint") == "O"
-    wait_until(lambda: site.summaries()[machine.vm.name] == "ready", "the node says so", seconds=60)
-    summary(site, machine)
-    told = [played.output, site.driver_log(machine.vm.name)]
-    told.append(site.cluster.kubectl("get", "jobs,configmaps,pods,sr", "-A", "-o", "json"))
-    lines = (folder / f"{OURS}.key").read_text().splitlines()[1:-1]
-    assert [line for line in lines if any(line in text for text in told)] == []
-
-
-def the_next_kernel_is_staged(site: Site, machine: Machine, **options: Any) -> None:
-    kernel = other_kernel(site, machine)
-    machine.transcript.say(f"preflight with stage: {kernel}, which no node runs, is built for")
-    variables = site.variables(kernels=[kernel], stage=True)
-    variables["hardware_enablement_options"].update(options)
-    site.runner.play("preflight", timeout=400, **variables).check()
-    assert site.record()[kernel]["image"]
-    assert machine.loaded(MODULE)
-
-
-def a_boot_into_it_has_the_driver_with_no_run(site: Site, machine: Machine) -> None:
-    kernel = other_kernel(site, machine)
-    machine.transcript.say(f"reboot into {kernel}, without secure boot")
-    machine.vm.equip(None)
-    mark = site.cluster.mark()
-    it_reboots(site, machine, kernel)
-    site.cluster.relabel(machine.vm.name)
-    wait_until(lambda: machine.loaded(MODULE), "the staged driver loads", seconds=120)
-    gap(machine, f"{MODULE}: hello")
-    wait_until(
-        lambda: site.summaries()[machine.vm.name] == "ready", "the node says so", seconds=120
-    )
-    summary(site, machine)
-    assert (machine.kernel, site.runner.writes(mark)) == (kernel, [])
-
-
-def the_agent_takes_its_labels_along(site: Site, machine: Machine) -> None:
-    assert machine.run(f"ls {FEATURES}") == ""
-    wait_until(lambda: site.summaries()[machine.vm.name] == "", "the node says nothing")
-
-
-def test_secure_boot_and_the_next_kernel(site: Site, machine: Machine, tmp_path: Path) -> None:
+def test_what_a_boot_changes(site: Site, machine: Machine, tmp_path: Path) -> None:
     """One story: each step goes on from the one before."""
     ours, others = Authority(tmp_path, OURS), Authority(tmp_path, "somebody else")
-    story = machine.transcript.story("secure boot and the next kernel")
-    with on_the_host_network(site.cluster), story:
+    with on_the_host_network(site.cluster), machine.transcript.story("what a boot changes"):
         site.cluster.discover_features(machine.vm.name)
+        files_count_at_the_next_boot(site, machine)
+        the_node_proves_itself(site, machine)
         it_boots_with_secure_boot(site, machine, Firmware(ours.certificate_file.read_bytes()))
+        the_label_goes_by_itself(site, machine)
+        what_was_listed_is_there_before_the_kubelet(site, machine)
         what_nobody_has_signed_is_refused(site, machine)
+        a_node_that_says_so_is_told_before_the_first_write(site, machine)
         foreign = signed_by(site, others, "signing-others")
         refused_by_secure_boot(site, machine, f"{MODULE} is signed by somebody else", **foreign)
         signed = signed_by(site, ours, "signing-ours")
         ours_is_loaded(site, machine, tmp_path, **signed)
+        the_files_are_given_back(site, machine)
         the_next_kernel_is_staged(site, machine, **signed)
         a_boot_into_it_has_the_driver_with_no_run(site, machine)
         disable_unloads_it(site, machine)
