@@ -52,7 +52,8 @@ def kubeconfig(
         "contexts": [{"name": context, "context": {"cluster": cluster, "user": user}}],
         "current-context": context,
     }
-    return yaml.safe_dump(document, sort_keys=False)
+    # In quotes: readers in Go take a cluster named "y" for yes.
+    return yaml.safe_dump(document, sort_keys=False, default_style='"')
 
 
 def _text(content: bytes) -> str:

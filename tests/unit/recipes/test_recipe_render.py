@@ -88,7 +88,7 @@ metadata: {name: toy}
 apiVersion: v1
 kind: ConfigMap
 metadata: {name: note}
-data: {note: "{{ options.note }}", SECRET_IN: "here"}
+data: {note: "{{ options.note }}", SECRET_IN: "here", short: "y"}
 ---
 apiVersion: v1
 kind: Secret
@@ -189,6 +189,8 @@ def test_secrets_are_left_out_and_texts_stay_texts(tmp_path: Path) -> None:
     # A reader of YAML 1.2 takes 1e3 for a number.
     (late,) = tmp_path.glob("*-late.yaml")
     assert 'note: "1e3"' in late.read_text()
+    # Go's readers take y for yes.
+    assert 'short: "y"' in late.read_text()
 
 
 def test_a_secret_in_what_is_none_is_refused_before_the_first_write(tmp_path: Path) -> None:

@@ -33,8 +33,8 @@ _KEPT = "Prune=false,Delete=false"
 # Between the waves of one state and of the next, more than there are ranks.
 _STEP = 10
 # Numbers, dates and the like begin otherwise, in all versions of YAML; words such as "no" are known to
-# the emitter.
-_PLAIN = re.compile(r"[A-Za-z/]")
+# the emitter, but "y" and "n", which Go's readers take for yes and no, are not.
+_PLAIN = re.compile(r"[A-Za-z/].")
 
 
 @dataclass(frozen=True)
