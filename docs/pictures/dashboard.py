@@ -99,11 +99,18 @@ def _stat(picture: Drawing, box: Box, panel: Mapping[str, Any]) -> None:
     )
 
 
-def _table(picture: Drawing, box: Box, panel: Mapping[str, Any], _asked: int) -> None:
+def _rows(picture: Drawing, box: Box, panel: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
+    """The panel's series, below its title; where there are none, that is written there."""
     _titled(picture, box, panel["title"])
-    rows = panel["series"]
+    rows: Sequence[Mapping[str, Any]] = panel["series"]
     if not rows:
         picture.text(box.middle, box.centre, "No data", 13, colour=GREY)
+    return rows
+
+
+def _table(picture: Drawing, box: Box, panel: Mapping[str, Any], _asked: int) -> None:
+    rows = _rows(picture, box, panel)
+    if not rows:
         return
     names = sorted({name for row in rows for name in row["labels"]})
     width = (box.width - 20) / (len(names) + 1)
@@ -121,10 +128,8 @@ def _table(picture: Drawing, box: Box, panel: Mapping[str, Any], _asked: int) ->
 
 
 def _curves(picture: Drawing, box: Box, panel: Mapping[str, Any], asked: int) -> None:
-    _titled(picture, box, panel["title"])
-    rows = panel["series"]
+    rows = _rows(picture, box, panel)
     if not rows:
-        picture.text(box.middle, box.centre, "No data", 13, colour=GREY)
         return
     most = max(value for row in rows for _at, value in row["values"]) or 1
     left, right, top, bottom = box.x + 56, box.right - 12, box.y + 34, box.bottom - 44

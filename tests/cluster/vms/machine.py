@@ -89,8 +89,8 @@ class Vm:
     @property
     def runs(self) -> bool:
         """Whether it is on."""
-        noted = processes.noted(self.cluster_folder)
-        return any(process.alive for process in noted if process.program == self.name)
+        found = self._noted()
+        return found is not None and found.alive
 
     def run(self, script: str, *, timeout: float = 60) -> str:
         """See Console.run."""
@@ -127,10 +127,14 @@ class Vm:
     def _files(self) -> Path:
         return self.folder / "files.tar"
 
+    def _noted(self) -> processes.Process | None:
+        """What was started last; None once it was turned off."""
+        noted = processes.noted(self.cluster_folder)
+        return next((each for each in noted if each.program == self.name), None)
+
     def _process(self) -> processes.Process:
-        for process in processes.noted(self.cluster_folder):
-            if process.program == self.name:
-                return process
+        if found := self._noted():
+            return found
         raise ClusterError(f"The node {self.name} is off: see {self.log}.")
 
     def _command(self, boot: Boot, port: int) -> Sequence[str]:
