@@ -27,7 +27,7 @@ from tests.gates.summary import Outcome, report, tell
 HEARTBEAT_S = 60
 # How many steps that compute run at a time where no other does: each leaves a processor idle now and then.
 COMPUTING_ALONE = 2
-REASON_CHARACTERS = 700
+REASON_CHARACTERS = 2000
 # pytest's exit code where all tests have run and some have failed.
 TESTS_FAILED = 1
 
@@ -311,5 +311,10 @@ def _failures(suite: ET.Element) -> Iterator[str]:
     for case in suite.iter("testcase"):
         for kind in ("failure", "error"):
             if (found := case.find(kind)) is not None:
-                reason = " ".join(found.get("message", "").split())[:REASON_CHARACTERS]
-                yield f"{case.get('classname')}::{case.get('name')}: {reason}"
+                yield f"{case.get('classname')}::{case.get('name')}: {_reason(found)[:REASON_CHARACTERS]}"
+
+
+def _reason(found: ET.Element) -> str:
+    """What a test says of its failure: pytest marks its lines, and shortens them in the message."""
+    marked = [line[1:] for line in (found.text or "").splitlines() if line.startswith("E ")]
+    return " ".join((" ".join(marked) or found.get("message", "")).split())

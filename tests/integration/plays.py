@@ -52,16 +52,16 @@ class Played:
 
     def unchanged(self) -> Played:
         """The same after a good run that changed nothing, or an assertion with what it printed."""
-        assert (self.code, self.changed) == (0, 0), self._printed
+        assert (self.code, self.changed) == (0, 0), self.explained
         return self
 
     def check(self) -> Played:
         """The same, or an assertion with what it printed."""
-        assert self.code == 0, self._printed
+        assert self.code == 0, self.explained
         return self
 
     @property
-    def _printed(self) -> str:
+    def explained(self) -> str:
         """The whole output after the lines of what failed, or else changed: CI shows the beginning
         only."""
         tasks = _TASK.split(self.output)

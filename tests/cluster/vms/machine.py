@@ -65,7 +65,10 @@ class Vm:
     def start(self, boot: Boot, port: int) -> None:
         """Power on; the kubelet's port is the same here and in the machine."""
         (self.folder / "console").unlink(missing_ok=True)
-        processes.start(self.name, self._command(boot, port), folder=self.cluster_folder, port=port)
+        command = self._command(boot, port)
+        machine = processes.start(self.name, command, folder=self.cluster_folder, port=port)
+        # Emulated it is slow enough: what waits for it fails by its timeouts where much else runs.
+        machine.favour()
 
     def equip(self, firmware: Firmware | None) -> None:
         """From the next start on it has this firmware, or QEMU's own BIOS again."""

@@ -87,7 +87,7 @@ def files_count_at_the_next_boot(site: Site, machine: Machine) -> None:
     played = modules_at_boot(site, 5, **BEFORE_THE_KUBELET)
     assert played.code != 0
     line = f"module {LISTED} is loaded, and is not to be: reboot the node"
-    assert line in played.output, played.output
+    assert line in played.output, played.explained
     machine.transcript.say(line)
     machine.run(f"head -n 3 /etc/modprobe.d/{FILE} /etc/modules-load.d/{FILE}")
 
@@ -151,7 +151,7 @@ def refused_by_secure_boot(site: Site, machine: Machine, why: str, **options: An
         "is rejected; Secure Boot is on, and ",
         f"{why}: sign it with a key that the node trusts",
     )
-    assert shown, played.output
+    assert shown, played.explained
     machine.transcript.say(shown[0])
     assert [part for part in (*parts, "; it trusts ") if part not in shown[0]] == [], shown[0]
     assert machine.kernel_says("is rejected")

@@ -124,7 +124,7 @@ def what_the_kernel_refuses(
     played = enable(site, modules=[module], **options)
     assert played.code != 0
     shown = [line for line in played.output.splitlines() if "the kernel says: " in line]
-    assert any(all(part in line for part in said) for line in shown), played.output
+    assert any(all(part in line for part in said) for line in shown), played.explained
     machine.transcript.say(next(line for line in shown if "! node " in line))
     lines = machine.kernel_says(module)
     assert any(all(part in line for part in said) for line in lines), lines
@@ -144,7 +144,7 @@ def one_that_hangs(site: Site, machine: Machine, **options: Any) -> None:
     shown = [line for line in played.output.splitlines() if "! node " in line]
     machine.transcript.say("\n".join(shown))
     parts = ("driver failed", "stuck is being loaded for ", "the kernel says: INFO: task insmod:")
-    assert any(all(part in line for part in parts) for line in shown), played.output
+    assert any(all(part in line for part in parts) for line in shown), played.explained
     assert machine.kernel_says("blocked for more than")
     site.runner.play("disable", hardware_enablement_recipe=RECIPE).check()
     machine.vm.run(f"echo 120 > {patience}")

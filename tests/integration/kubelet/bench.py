@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tests.cluster import Cluster
+from tests.cluster.errors import ClusterError
 
 Obj = dict[str, Any]
 PYTHON = "localhost/python-base:1"
@@ -93,4 +94,8 @@ class Bench:
 
     def wait_ready(self, pod: str) -> None:
         """Wait until the pod is ready."""
-        self.kubectl("wait", f"pod/{pod}", "--for=condition=Ready", "--timeout=240s")
+        try:
+            self.kubectl("wait", f"pod/{pod}", "--for=condition=Ready", "--timeout=240s")
+        except ClusterError:
+            # Who reads this later has no cluster to ask.
+            raise ClusterError(json.dumps(self.get("pod", pod)["status"])) from None

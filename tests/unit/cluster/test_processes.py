@@ -49,6 +49,15 @@ def test_it_has_a_session_of_its_own(daemon: Process) -> None:
     assert os.getsid(daemon.pid) == daemon.pid
 
 
+@pytest.mark.skipif(
+    os.geteuid() != 0 or not Path("/proc/self/autogroup").exists(),
+    reason="time is not shared by session here, or not given away",
+)
+def test_one_that_others_wait_for_goes_before_them(daemon: Process) -> None:
+    daemon.favour()
+    assert Path(f"/proc/{daemon.pid}/autogroup").read_text().endswith("nice -10\n")
+
+
 def test_another_process_with_its_pid_is_not_it(daemon: Process) -> None:
     assert not replace(daemon, start=daemon.start + 1).alive
     assert not replace(daemon, boot="another boot").alive

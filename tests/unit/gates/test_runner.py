@@ -19,7 +19,11 @@ from tests.gates.runner import Command, Step, fits, run
 from tests.gates.steps import GROUPS, SLOW, STEPS
 
 REPORT = """<testsuites><testsuite tests="5" failures="1" errors="1" skipped="1">
-<testcase classname="tests.test_loop" name="test_waits"><failure message="assert 1\n == 2"/></testcase>
+<testcase classname="tests.test_loop" name="test_waits"><failure message="assert 1 [+1 more lines]">
+    assert one == two
+E   assert 1
+E    == 2
+</failure></testcase>
 <testcase classname="tests.test_loop" name="test_ends"><error message="no cluster"/></testcase>
 </testsuite></testsuites>"""
 
