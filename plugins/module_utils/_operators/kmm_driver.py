@@ -20,6 +20,7 @@ _FILES = "/run/hardware-enablement"
 # Images for KMM have modules and their dependencies below a directory, as modprobe -d wants them, and a shell; modprobe
 # is the node's.
 _DRIVER = """\
+{% from "hardware.enablement/macros.j2" import ready_while with context %}
 {% set remove %}@REMOVE@{% endset %}
 apiVersion: apps/v1
 kind: DaemonSet
@@ -118,10 +119,7 @@ spec:
             - {name: REMOVE, value: {{ remove | to_json }}}
           # Loads kernel modules with the node's own modprobe, below the node's root.
           securityContext: {privileged: true}
-          readinessProbe:
-            exec: {command: [test, -e, /run/module/loaded]}
-            periodSeconds: 2
-            timeoutSeconds: 10
+          {{ ready_while(["test", "-e", "/run/module/loaded"]) | indent(10) | trim }}
           volumeMounts:
             - {name: run, mountPath: /run/module}
             - {name: host, mountPath: /host}

@@ -208,6 +208,8 @@ def _agent(name: str, image: str, content: str) -> Obj:
         {"name": "features", "mountPath": "/features"},
         {"name": "run", "mountPath": "/run/node-agent"},
     ]
+    written = {"command": ["test", "-e", "/run/node-agent/wrote"]}
+    probe: Obj = {"exec": written, "timeoutSeconds": 10}
     container = {
         "name": "node-agent",
         "image": image,
@@ -222,11 +224,9 @@ def _agent(name: str, image: str, content: str) -> Obj:
             "requests": {"cpu": "5m", "memory": "32Mi"},
             "limits": {"memory": "128Mi"},
         },
-        "readinessProbe": {
-            "exec": {"command": ["test", "-e", "/run/node-agent/wrote"]},
-            "periodSeconds": 2,
-            "timeoutSeconds": 10,
-        },
+        # As macro ready_while of recipes has them, and why.
+        "startupProbe": {**probe, "periodSeconds": 2, "failureThreshold": 1_000_000},
+        "readinessProbe": {**probe, "periodSeconds": 60, "failureThreshold": 2},
         "securityContext": {
             # Root owns NFD's folder.
             "runAsUser": 0,

@@ -13,10 +13,16 @@ from typing import Any
 import pytest
 import yaml
 
+from ansible_collections.hardware.enablement.plugins.module_utils._interface.bundle import (
+    MACROS_PATH,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils._operators.kmm_recipe import (
     recipe_files,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._recipes.loading.load import load
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.templates.overlay import (
+    MACROS,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils._recipes.templates.templating import (
     Templates,
 )
@@ -88,7 +94,8 @@ class Node:
             "options": options,
             "recipe": "card",
         }
-        made = yaml.safe_load(Templates(files, "card").render("driver/daemonset.yaml.j2", values))
+        templates = Templates({**files, MACROS: MACROS_PATH.read_text(encoding="utf-8")}, "card")
+        made = yaml.safe_load(templates.render("driver/daemonset.yaml.j2", values))
         (driver,) = made["spec"]["template"]["spec"]["containers"]
         self._environment = {each["name"]: each["value"] for each in driver["env"]}
         self._environment["FOLDER"] = f"{self.root}/image{self._environment['FOLDER']}"
