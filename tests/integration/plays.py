@@ -61,6 +61,12 @@ class Played:
         return self
 
     @property
+    def error(self) -> dict[str, Any]:
+        """What the task that failed last has returned."""
+        found: dict[str, Any] = json.loads(self.output.rpartition("FAILED! => ")[2].splitlines()[0])
+        return found
+
+    @property
     def explained(self) -> str:
         """The whole output after the lines of what failed, or else changed: CI shows the beginning
         only."""

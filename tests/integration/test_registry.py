@@ -74,6 +74,7 @@ from tests.cluster.registry import PUSHER, Account, Behaviour, Registry
 from tests.cluster.registry.images import INDEX, MANIFEST
 from tests.cluster.tls import TlsServer
 from tests.gates.place import Place
+from tests.integration.plays import Played
 from tests.integration.registry_bed import (
     KERNEL,
     LABELS,
@@ -871,27 +872,36 @@ def test_the_playbook_copies_images_and_writes_mirrors_without_a_cluster(
         "hardware_enablement_mirror_map_dir": str(tmp_path / "map"),
     }
     for variables in (exported, imported):
-        done = subprocess.run(
-            [
-                str(Path(sys.executable).with_name("ansible-playbook")),
-                "hardware.enablement.images",
-                "-e",
-                json.dumps({**given, **variables}),
-            ],
-            cwd=REPO,
-            env={
-                **os.environ,
-                "ANSIBLE_COLLECTIONS_PATH": str(Place().tested),
-                "K8S_AUTH_KUBECONFIG": str(tmp_path / "none"),
-            },
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert done.returncode == 0, done.stdout + done.stderr
+        _play_images(tmp_path, **given, **variables).check()
+    (tmp_path / "images.txt").write_text(f"{bed.reference()}\n{bed.registry.address}/no/image:1\n")
+    refused = _play_images(tmp_path, **given, **exported)
+    assert set(refused.error) == {"changed", "msg"}
+    assert "no/image:1" in refused.error["msg"]
     files = {str(path.relative_to(tmp_path / "map")) for path in (tmp_path / "map").rglob("*.*")}
     assert {"registries.conf", "ImageDigestMirrorSet.json", "ImageTagMirrorSet.json"} < files
     places = json.loads((tmp_path / "map" / "registry_mirrors.json").read_text())
     (mirror,) = places["hardware_enablement_registry_mirrors"]
     found = bed.client(mirrors=[RegistryMirror(**mirror)]).digest(bed.reference())
     assert found == bed.digest
+
+
+def _play_images(tmp_path: Path, **variables: Any) -> Played:
+    """The playbook images, where no cluster is to be found."""
+    done = subprocess.run(
+        [
+            str(Path(sys.executable).with_name("ansible-playbook")),
+            "hardware.enablement.images",
+            "-e",
+            json.dumps(variables),
+        ],
+        cwd=REPO,
+        env={
+            **os.environ,
+            "ANSIBLE_COLLECTIONS_PATH": str(Place().tested),
+            "K8S_AUTH_KUBECONFIG": str(tmp_path / "none"),
+        },
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return Played(done.returncode, done.stdout + done.stderr)

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 
 from .._json import Obj
@@ -77,13 +77,22 @@ def _head(summary: Obj, pools: Mapping[str, Sequence[str]]) -> str:
     """How much was looked at, and what of it does not hold."""
     where = ", ".join(f"{name} {len(nodes)}" for name, nodes in sorted(pools.items()) if name)
     return (
-        f"NUMA: {_counted(summary['errors'], 'error')}, {_counted(summary['warnings'], 'warning')}, "
-        f"{_counted(summary['nodes'], 'node')} looked at{f' ({where})' if where else ''}, "
+        f"NUMA: {counted(summary['errors'], 'error')}, {counted(summary['warnings'], 'warning')}, "
+        f"{counted(summary['nodes'], 'node')} looked at{f' ({where})' if where else ''}, "
         f"{summary['checks'] - len(summary['not_run'])} of {summary['checks']} checks"
     )
 
 
-def _counted(number: int, what: str) -> str:
+def by_check(findings: Sequence[Obj]) -> str:
+    """How many findings there are of each severity, and of each check."""
+    severities = Counter(finding["severity"] for finding in findings)
+    checks = Counter(finding["id"] for finding in findings)
+    numbers = ", ".join(counted(number, severity) for severity, number in severities.items())
+    return f"{numbers}: {', '.join(f'{id_} ({number})' for id_, number in checks.items())}"
+
+
+def counted(number: int, what: str) -> str:
+    """The number with its noun."""
     return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 

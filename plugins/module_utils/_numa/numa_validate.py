@@ -26,10 +26,9 @@ from .kubelet_reading import KubeletRequest, require_one_at_a_time
 from .numa_checks import CHECKS
 from .numa_cluster import SEVERITIES, NumaCluster
 from .numa_reading import NumaReader, NumaScope, WorkloadScope
-from .numa_report import findings_of, junit_of, summary_of, table_of
+from .numa_report import by_check, counted, findings_of, junit_of, summary_of, table_of
 
 _PAUSE_S = 2.0
-_SHOWN = 5
 
 
 @dataclass(frozen=True)
@@ -151,11 +150,11 @@ def _write(path: str | None, text: str) -> None:
 
 
 def _failure(failed: Sequence[Obj], result: Obj) -> EnablementError:
-    more = f" and {len(failed) - _SHOWN} more" if len(failed) > _SHOWN else ""
     error = EnablementError(
-        f"{len(failed)} findings of numa_validate count as failures",
-        why="; ".join(finding["message"] for finding in failed[:_SHOWN]) + more,
-        todo="do what findings say as remediation; the table shows all",
+        "NUMA placement is not as it should be",
+        where=f"{counted(len(result['nodes']), 'node')} looked at",
+        why=by_check(failed),
+        todo="do what is said of each after -> (of findings their remediation), and run again",
     )
     error.result = result
     return error

@@ -150,8 +150,8 @@ def rows_of(
         for name, report in reports:
             failed = not report["ready"] if require_ready else not (check or report["acceptable"])
             rows.append((_row(cluster, name, report, failed=failed), report))
-        if not reports and (result.get("failed") or result.get("unreachable")):
-            message = str(result.get("msg") or "the run failed")
+        message = page_data.failure_of(result)
+        if not reports and message:
             rows.append((_row(cluster, recipe, _error(message), failed=True), {}))
     if rows:
         return rows
@@ -177,7 +177,7 @@ def _reports(recipe: str, result: Mapping[str, Any]) -> Iterator[tuple[str, Mapp
 
 def _checks(result: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """What checks of NUMA-aware scheduling have found, where none of it is a failure."""
-    if "findings" in result and not result.get("failed"):
+    if "findings" in result and not page_data.failure_of(result):
         nodes, wrong = len(result["nodes"]), {each["node"] for each in result["findings"]}
         yield (
             "numa",

@@ -244,5 +244,12 @@ def test_the_playbook_shows_a_table_and_fails_where_a_check_does(
     cluster.api.patch(path, {"zones": numa.topology("numa-1")["zones"]})
     assert failed.code != 0
     assert "error     topology-zones" in failed.output
+    assert failed.error == {
+        "changed": False,
+        "msg": (
+            "NUMA placement is not as it should be (2 nodes looked at): 1 error: topology-zones (1); "
+            "do what is said of each after -> (of findings their remediation), and run again."
+        ),
+    }
     suite = ElementTree.parse(junit).getroot()  # noqa: S314 - it is our own
     assert suite.get("failures") == "1"

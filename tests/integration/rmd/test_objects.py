@@ -173,7 +173,8 @@ def a_deleted_object_is_held_until_it_is_gone_from_all_nodes(
     bed.cluster.kubectl("delete", "rmdworkload", PSTATE, "--wait=false")
     played = runner.play("rmd_workloads")
     assert played.code != 0
-    assert "worker-node-2" in played.output
+    assert set(played.error) == {"changed", "msg"}
+    assert "worker-node-2" in played.error["msg"]
     assert bed.uuids(ONE) == [CACHE]
     status = bed.get("rmdworkload", PSTATE)["status"]
     assert set(status["workloadStates"]) == {TWO}

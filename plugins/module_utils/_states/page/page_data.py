@@ -37,7 +37,7 @@ Reports = Sequence[tuple[str, Mapping[str, Any]]]
 def cluster_data(name: str, results: Sequence[Result], reports: Reports) -> Obj:
     """One cluster. results: of its tasks, in order. reports: those of validation among them, each with
     its recipe; of a recipe the last one counts."""
-    failures = [str(result.get("msg") or "") for result in results if result.get("failed")]
+    failures = list(filter(None, map(failure_of, results)))
     latest = dict(reports)
     return {
         "name": name,
@@ -50,6 +50,15 @@ def cluster_data(name: str, results: Sequence[Result], reports: Reports) -> Obj:
         "exchange": _exchange(results),
         "checks": _checks(results),
     }
+
+
+def failure_of(result: Result) -> str:
+    """Why a task has failed; empty where it has not. Checks that were made have not, so that no failed task
+    carries all that they found: the play stops after them, with their sentence."""
+    has_failed = result.get("failed") or result.get("unreachable")
+    if has_failed or ("findings" in result and "msg" in result):
+        return str(result.get("msg") or "the run failed")
+    return ""
 
 
 def page_data(clusters: Sequence[Obj], made: str) -> Obj:

@@ -82,3 +82,14 @@ def test_a_cluster_without_anything_and_one_that_said_nothing() -> None:
 
 def test_a_run_that_proves_nothing_has_nothing_to_tell() -> None:
     assert run({"east": [{"states": []}]})["problems"] == {}
+
+
+def test_checks_that_do_not_hold_are_a_failure_although_their_task_is_none() -> None:
+    checked = {"findings": [{"node": "a"}], "nodes": ["a", "b"], "table": ["NUMA: 1 error"]}
+    failed = {**checked, "failed": False, "msg": "NUMA placement is not as it should be."}
+    found = run({"east": [checked], "west": [failed]})
+    assert [(row["phase"], row["failed"]) for row in found["rows"]] == [
+        ("ready", False),
+        ("error", True),
+    ]
+    assert found["problems"] == {"west": failed["msg"]}
