@@ -113,6 +113,21 @@ def test_the_installed_collection_under_ansible_runner(
     assert removed.status == "successful", removed.stdout.read()
 
 
+def test_awx_keeps_the_rights_of_a_job_as_its_artifacts(installed: Path, tmp_path: Path) -> None:
+    given = settings(installed, tmp_path / "none", tmp_path / "job")
+    asked = {
+        "hardware_enablement_recipe": "nvidia-gpu",
+        "hardware_enablement_rights_any_options": "true",
+        "hardware_enablement_rights_file": str(tmp_path / "rights.yml"),
+    }
+    done = ansible_runner.run(playbook="hardware.enablement.rights", extravars=asked, **given)
+    assert done.status == "successful", done.stdout.read()
+    (ended,) = (event for event in done.events if event["event"] == "playbook_on_stats")
+    assert ended["event_data"]["artifact_data"] == {
+        "rights_manifests": (tmp_path / "rights.yml").read_text()
+    }
+
+
 def inventory(cluster: Cluster, installed: Path, folder: Path) -> dict[str, Any]:
     """What AWX's inventory source gets of a file in a project, with the documented rights; each
     kind was listed once, and nothing else was asked for."""
