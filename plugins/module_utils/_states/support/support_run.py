@@ -41,6 +41,7 @@ from ..record import record_store
 from ..record.versions import COLLECTION
 from ..validate import prove
 from . import redaction, support_objects, support_readme
+from .support_advice import with_files
 from .support_files import SupportFiles, pack
 
 _WHAT, _README = "The support bundle", "README.md"
@@ -102,7 +103,7 @@ def run(request: SupportBundleRequest, context: RunContext) -> Obj:
 
 
 class _SupportReader:
-    """Reads part by part. sights: recipe -> the lines that status would show."""
+    """Reads part by part."""
 
     def __init__(
         self, request: SupportBundleRequest, context: RunContext, files: SupportFiles
@@ -113,7 +114,13 @@ class _SupportReader:
         self._files = files
         self._nodes: Sequence[Obj] = ()
         self._images: set[str] = set()
-        self.sights: dict[str, list[str]] = {}
+        self._sights: dict[str, list[str]] = {}
+
+    @property
+    def sights(self) -> dict[str, list[str]]:
+        """Recipe -> the lines that status would show, with the files that are here."""
+        paths = self._files.texts.keys()
+        return {name: with_files(name, lines, paths) for name, lines in self._sights.items()}
 
     def add_local(self) -> None:
         """What is known without a cluster: versions, and of each recipe what it says of itself."""
@@ -148,8 +155,9 @@ class _SupportReader:
                 self._files.add("node-features.yaml", support_objects.documents(found))
 
     def masked(self, texts: Mapping[str, str]) -> dict[str, str]:
-        """The texts as somebody else may read them."""
-        return {path: self.masked_text(text) for path, text in texts.items()}
+        """The texts as somebody else may read them, and by names that these tell: pods are called like nodes
+        and images."""
+        return {self.masked_text(path): self.masked_text(text) for path, text in texts.items()}
 
     def masked_text(self, text: str) -> str:
         """The same of one text."""
@@ -187,7 +195,7 @@ class _SupportReader:
         with self._files.part_of(f"{name}/record.yaml"):
             if record := record_store.read(client, name):
                 # Until more is known.
-                self.sights[name] = support_objects.sight_of_record(record)
+                self._sights[name] = support_objects.sight_of_record(record)
                 self._files.add(f"{name}/record.yaml", support_objects.documents([record]))
         self._read_namespace(client, name, str(spec.get("namespace") or name))
         bundle = self._request.bundles.get(name)
@@ -219,8 +227,9 @@ class _SupportReader:
         guard = Guard(desired.client, name, self._context)
         states = list(desired.recipe.states.values())
         report = prove(desired, states, request, self._context, guard)
-        self.sights[name] = report["table"]
-        self._files.add(f"{name}/report.txt", "".join(f"{line}\n" for line in report["table"]))
+        self._sights[name] = report["table"]
+        lines = self.sights[name]
+        self._files.add(f"{name}/report.txt", "".join(f"{line}\n" for line in lines))
         self._files.add(f"{name}/report.json", json.dumps(report, indent=1, default=str) + "\n")
 
     def _read_objects(self, desired: Desired, name: str) -> None:

@@ -28,6 +28,9 @@ from ansible_collections.hardware.enablement.plugins.module_utils._states.suppor
     support_objects,
     support_run,
 )
+from ansible_collections.hardware.enablement.plugins.module_utils._states.support.support_advice import (
+    with_files,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils._states.support.support_files import (
     SupportFiles,
 )
@@ -239,6 +242,85 @@ def test_the_first_file_leads_through_what_is_there() -> None:
     assert text.index("`toy/logs/`") < text.index("`nodes.yaml`")
     assert "pods.yaml" not in text
     assert "Nothing was left out." in text
+
+
+LOGS = (
+    *("toy/logs/a-1-main.log", "toy/logs/a-1-main-previous.log", "toy/logs/a-1-side.log"),
+    *("toy/logs/b-2-main.log", "toy/events.txt"),
+)
+
+
+@pytest.mark.parametrize(
+    ("cause", "advice", "points"),
+    [
+        (
+            "pod toy/a-1 container main: CrashLoopBackOff (exit code 1)",
+            "read the pod's log (kubectl logs --previous), run again",
+            "read the pod's log (toy/logs/a-1-main-previous.log), run again",
+        ),
+        # It could not be read.
+        (
+            "pod toy/b-2 container main: CrashLoopBackOff",
+            "read the pod's log (kubectl logs --previous), run again",
+            "read the pod's log (toy/logs/b-2-main.log), run again",
+        ),
+        (
+            "pod toy/a-1 container main has ended",
+            "read the pod's log (kubectl logs), run again",
+            "read the pod's log (toy/logs/a-1-main.log), run again",
+        ),
+        (
+            "pod toy/b-2 is not ready yet",
+            "read the pod's log, or allow more time",
+            "read the pod's log (toy/logs/b-2-main.log), or allow more time",
+        ),
+        (
+            "pod toy/a-1 container main: CreateContainerError",
+            "look at the pod's events (kubectl describe), run again",
+            "look at the pod's events (toy/events.txt), run again",
+        ),
+        # No log of it is here.
+        (
+            "pod toy/c-3 container main: CrashLoopBackOff",
+            "read the pod's log (kubectl logs --previous), run again",
+            "read the pod's log (kubectl logs --previous), run again",
+        ),
+        # What it is advised for is no pod's fault.
+        ("no such label", "read the pod's log, or wait", "read the pod's log, or wait"),
+    ],
+)
+def test_advice_points_at_the_files_that_are_here(cause: str, advice: str, points: str) -> None:
+    lines = ["! b: pod toy/b-2 container main: Error", f"! a: {cause}", f"  -> {advice}"]
+    assert with_files("toy", lines, LOGS)[-1] == f"  -> {points}"
+    # A record has both in one line.
+    assert with_files("toy", [f"toy: {cause}; {advice}"], LOGS) == [f"toy: {cause}; {points}"]
+
+
+def test_the_advice_of_a_bundle_names_a_file_of_it(
+    fake: FakeServer, cluster: ScriptedCluster, tmp_path: Path
+) -> None:
+    """Also where it tells nodes by other names: pods are called like nodes."""
+    (node,) = cluster.objects["nodes"]
+    crashed = {"name": "main", "restartCount": 1, "image": "main:1"}
+    pod = {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": f"of-{node}", "namespace": "toy"},
+        "spec": {"nodeName": node},
+        "status": {"containerStatuses": [crashed]},
+    }
+    cluster.put("pods", pod)
+    why = f"pod toy/of-{node} container main: CrashLoopBackOff"
+    todo = "read the pod's log (kubectl logs --previous), run again"
+    cause = {"state": "driver", "phase": "failed", "message": why, "todo": todo}
+    status = {"phase": "failed", "message": "all is lost", "causes": [cause]}
+    cluster.objects["specialresources"]["toy"]["status"] = status
+    for anonymous, called in ((False, node), (True, "node-1")):
+        make(fake, tmp_path / "bundle.tar.gz", bundles={}, anonymous=anonymous)
+        texts = unpacked(tmp_path / "bundle.tar.gz")
+        log = f"toy/logs/of-{called}-main-previous.log"
+        assert f"  -> read the pod's log ({log}), run again" in texts["README.md"]
+        assert log in texts
 
 
 def test_a_cluster_that_does_not_answer_has_a_bundle_that_says_why(
