@@ -129,7 +129,8 @@ def prove(
     report["rivals"] = ending.find_rivals()
     report["unfinished"] = [str(error) for error in ending.refused]
     tell_drift(report, drift, is_there=reads)
-    report["outdated"] = find_outdated(report, desired, writer.changed) if reads else {}
+    if reads:
+        report["outdated"] = find_outdated(report, desired, writer.changed)
     complete_report(report, desired, context, wait=request.wait)
     narrow_to_node(report, node, desired, plans, loop, context.clock())
     result = result_of(

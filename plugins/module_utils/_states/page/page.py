@@ -15,7 +15,7 @@ from typing import Any
 from ..._json import Obj
 from ..._times import seconds
 from ..validation.causes import SEVERITY, place
-from ..validation.table import duration
+from ..validation.table import OLDER_TODO, duration, older
 from . import graph_layout
 from .page_template import PAGE, STYLE
 
@@ -61,15 +61,20 @@ class _Group:
 def render(data: Mapping[str, Any]) -> str:
     """The page as HTML; data: as docs/admin/report.schema.json says."""
     made = seconds(data["made"]) or 0.0
+
+    def age(moment: str) -> float:
+        return max(made - (seconds(moment) or made), 0)
+
     environment = jinja2.Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
     environment.filters |= {
         "as_json": lambda value: json.dumps(value, ensure_ascii=False),
         "counted": _counted,
         "glyph": lambda phase: _GLYPHS.get(_sign(phase), "?"),
         "grouped": _grouped,
-        "lasting": lambda moment: duration(max(made - (seconds(moment) or made), 0)),
+        "lasting": lambda moment: duration(age(moment)),
         "lay_out": graph_layout.lay_out,
         "moment": lambda moment: moment.replace("T", " ").replace("Z", " UTC"),
+        "older": lambda found: older(found, age),
         "place": place,
         "ready_last": _ready_last,
         "row_of_node": _row_of_node,
@@ -83,6 +88,7 @@ def render(data: Mapping[str, Any]) -> str:
         title=_title(data["clusters"]),
         box_width=graph_layout.BOX_WIDTH,
         box_height=graph_layout.BOX_HEIGHT,
+        older_todo=OLDER_TODO,
         shown_causes=SHOWN_CAUSES,
         shown_nodes=SHOWN_NODES,
     )

@@ -26,6 +26,7 @@ _OF_REPORT = (
         "unfinished",
         "upgrades",
         "drift",
+        "outdated",
     ),
 )
 _OF_EXCHANGE = ("plan", "done", "postponed", "quarantined", "stopped", "rollback")

@@ -211,6 +211,12 @@ PAGE = """
 {{- ", " if not loop.last }}{% endfor %}</p>
 {% endif %}
 {% endmacro %}
+{% macro outdated(resource) %}
+{% if resource.outdated %}
+{% set said = resource.outdated | older %}
+<p>{{ said[0] | upper }}{{ said[1:] }}. <strong>To do:</strong> {{ older_todo }}</p>
+{% endif %}
+{% endmacro %}
 {% macro states(resource) %}
 <details><summary>States as a table</summary>
 <div class="scroll" tabindex="0" role="group" aria-label="States"><table>
@@ -345,6 +351,7 @@ PAGE = """
 {{ causes(resource) }}
 {{ drift(resource) }}
 {{ upgrades(resource) }}
+{{ outdated(resource) }}
 {% if resource.states %}
 <h3>States</h3>
 {{ graph(resource, id) }}

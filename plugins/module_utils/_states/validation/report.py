@@ -64,6 +64,7 @@ def summarize(
         "upgrades": [],
         "allocation": [],
         "drift": [],
+        "outdated": {},
     }
     report["message"] = _sentence(report)
     if all_nodes:

@@ -19,6 +19,8 @@ NAMED = 3
 
 _GOES_ON = "  -> a run of the playbook {} goes on with it: start one, unless one is under way"
 
+OLDER_TODO = "run the playbook that enables it, which writes what is seen now"
+
 Seconds = Callable[[str], Optional[float]]
 Age = Callable[[str], float]
 
@@ -57,7 +59,7 @@ def _sentences(report: Mapping[str, Any], age: Age) -> list[str]:
         *_unwanted(report["unwanted"]),
         *_upgrades(report["upgrades"], age),
         *_drift(report["drift"], age),
-        *_outdated(report.get("outdated"), age),
+        *_outdated(report["outdated"], age),
         *(line for name in report["rivals"] for line in _rival(name)),
         *([f"~ {departure(report['left'])}"] if report["left"] else []),
         *(f"! {sentence}" for sentence in report["unfinished"]),
@@ -158,20 +160,20 @@ def outdated(found: Mapping[str, Any], now: float, seconds: Seconds) -> list[str
     return _outdated(found, _ages(now, seconds))
 
 
-def _outdated(found: Mapping[str, Any] | None, age: Age) -> list[str]:
-    """That labels of nodes and the record, which a run alone writes, say something else than is seen."""
-    if not found:
-        return []
+def _outdated(found: Mapping[str, Any], age: Age) -> list[str]:
+    return [f"~ {older(found, age)}", f"  -> {OLDER_TODO}"] if found else []
+
+
+def older(found: Mapping[str, Any], age: Age) -> str:
+    """That labels of nodes and the record, which a run alone writes, say something else than is seen: half a
+    sentence."""
     nodes, record = found["nodes"], found["record"]
     them = f"{len(nodes)} nodes ({_first(nodes)})" if len(nodes) > 1 else f"node {_first(nodes)}"
     said = [f"the labels of {them}"] if nodes else []
     said += [f"the record, which says {record},"] if record else []
     since = f", of a run {duration(age(found['seen']))} ago" if found["seen"] else ""
     verb = "are" if nodes else "is"
-    return [
-        f"~ {' and '.join(said)} {verb} older than this look{since}",
-        "  -> run the playbook that enables it, which writes what is seen now",
-    ]
+    return f"{' and '.join(said)} {verb} older than this look{since}"
 
 
 def _rival(name: str) -> tuple[str, str]:

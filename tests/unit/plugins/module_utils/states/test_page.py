@@ -88,6 +88,7 @@ def report(count: int = 3, text: str = "no such device", node: str = "n") -> dic
         {"node": names[0], "phase": "quarantined", "since": timestamp(NOW), "message": text}
     ]
     found["rivals"] = [text]
+    found["outdated"] = {"nodes": names[:2], "record": text, "seen": timestamp(NOW - 7200)}
     found["record"] = {
         "metadata": {"name": "toy", "creationTimestamp": timestamp(NOW - 3600)},
         "spec": {"recipe": "toy", "namespace": text, "options": {"version": text}},
@@ -174,6 +175,9 @@ def test_the_page_says_what_is_wrong_why_and_what_to_do(tmp_path: Path) -> None:
         "Behind it: plugin, monitoring",
         "no such device: 2 of 3 ready",
         "last run 2 min ago",
+        "The labels of 2 nodes (n0, n1) and the record, which says no such device, are older",
+        "than this look, of a run 2 h ago.",
+        "To do: run the playbook that enables it, which writes what is seen now",
         "n1 (20 s ago), n2 (40 s ago)",
         found["causes"][0]["todo"],
     ):
