@@ -5,12 +5,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from .._json import Obj, elements, part
-from .._nodes.facts import quantity
+from .._nodes.pod_requests import amounts, asked_by, sidecars, staying
 from .._proofs.snapshot import node_of
 from .._times import seconds
 
@@ -144,9 +144,9 @@ class NumaPod:
             status=_status(status),
             resources=PodResources(
                 qos=status.get("qosClass") or "BestEffort",
-                requests=tuple(_requests(container) for container in _staying(spec)),
-                sidecars=tuple(_requests(container) for container in _sidecars(spec)),
-                overhead=_amounts(part(spec, "overhead")),
+                requests=tuple(map(asked_by, staying(spec))),
+                sidecars=tuple(map(asked_by, sidecars(spec))),
+                overhead=amounts(part(spec, "overhead")),
             ),
         )
 
@@ -161,18 +161,6 @@ def _status(status: Mapping[str, Any]) -> PodStatus:
     )
 
 
-def _staying(spec: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    """The containers that run as long as the pod does: also init containers that are sidecars."""
-    yield from elements(spec, "containers")
-    yield from _sidecars(spec)
-
-
-def _sidecars(spec: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    for container in elements(spec, "initContainers"):
-        if container.get("restartPolicy") == "Always":
-            yield container
-
-
 def _conditions(conditions: Iterable[Mapping[str, Any]]) -> dict[str, tuple[str, str, str]]:
     return {
         str(found.get("type")): (
@@ -182,14 +170,6 @@ def _conditions(conditions: Iterable[Mapping[str, Any]]) -> dict[str, tuple[str,
         )
         for found in conditions
     }
-
-
-def _requests(container: Mapping[str, Any]) -> dict[str, float]:
-    return _amounts(part(container, "resources", "requests"))
-
-
-def _amounts(found: Mapping[str, Any]) -> dict[str, float]:
-    return {name: quantity(amount) for name, amount in found.items()}
 
 
 def _is_exclusive(qos: str, name: str, amount: float, resources: frozenset[str]) -> bool:

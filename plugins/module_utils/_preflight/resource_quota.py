@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 
-from .._json import Obj, elements, part
-from .._nodes.facts import quantity
+from .._json import Obj, part
+from .._nodes.pod_requests import amounts, asked_by_pod
 from .kernel_answers import PreflightFinding
 
 
@@ -39,42 +38,19 @@ def short_quotas(
 
 def _free(quota: Obj) -> dict[str, float]:
     """What may still be used, by the quota's names of resources."""
-    used, found = part(quota, "status", "used"), {}
-    for name, hard in part(quota, "spec", "hard").items():
-        with suppress(ValueError):
-            found[str(name)] = max(0, quantity(hard) - quantity(used.get(name)))
-    return found
+    used = amounts(part(quota, "status", "used"))
+    hard = amounts(part(quota, "spec", "hard"))
+    return {name: max(0, amount - used.get(name, 0)) for name, amount in hard.items()}
 
 
 def _asked(pod: Obj) -> Mapping[str, float]:
     """What a pod counts for, by the names that quotas have for it."""
     found: dict[str, float] = defaultdict(float, {"pods": 1, "count/pods": 1})
     for kind in ("requests", "limits"):
-        for name, amount in _resources(pod, kind).items():
+        for name, amount in asked_by_pod(part(pod, "spec"), kind).items():
             found[f"{kind}.{name}"] += amount
             if kind == "requests":
                 found[name] += amount
-    return found
-
-
-def _resources(pod: Obj, kind: str) -> Mapping[str, float]:
-    """What a pod requests, or is limited to: of its containers together, or of the largest that runs
-    before them."""
-    found: dict[str, float] = defaultdict(float)
-    for container in elements(pod, "spec", "containers"):
-        for name, amount in _amounts(container, kind).items():
-            found[name] += amount
-    for container in elements(pod, "spec", "initContainers"):
-        for name, amount in _amounts(container, kind).items():
-            found[name] = max(found[name], amount)
-    return found
-
-
-def _amounts(container: Obj, kind: str) -> dict[str, float]:
-    found = {}
-    for name, value in part(container, "resources", kind).items():
-        with suppress(ValueError):
-            found[str(name)] = quantity(value)
     return found
 
 

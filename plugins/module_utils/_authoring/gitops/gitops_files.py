@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -23,6 +22,7 @@ from ..._products import PRODUCTS
 from ..._recipes.checking.object_names import images_of
 from ..._recipes.loading.recipe import Recipe
 from ..._recipes.templates.render_facts import RenderedState
+from ..._recipes.templates.yaml_texts import style_of
 from .gitops_readme import readme
 
 # Every file begins with it: what does not is somebody else's, and is neither written over nor removed.
@@ -32,9 +32,6 @@ SYNC_OPTIONS = "argocd.argoproj.io/sync-options"
 _KEPT = "Prune=false,Delete=false"
 # Between the waves of one state and of the next, more than there are ranks.
 _STEP = 10
-# Numbers, dates and the like begin otherwise, in all versions of YAML; words such as "no" are known to
-# the emitter, but "y" and "n", which Go's readers take for yes and no, are not.
-_PLAIN = re.compile(r"[A-Za-z/].")
 
 
 @dataclass(frozen=True)
@@ -156,6 +153,6 @@ def _dumper_class() -> Any:
 
 
 def _text(dumper: Any, value: str) -> Any:
-    """A text that is one to every reader of YAML: other readers than this one take 1e3 for a number."""
-    style = "|" if "\n" in value else None if _PLAIN.match(value) else '"'
+    """Of several lines as a block."""
+    style = "|" if "\n" in value else style_of(value)
     return dumper.represent_scalar("tag:yaml.org,2002:str", value, style=style)

@@ -13,7 +13,10 @@ import hashlib
 import json
 import re
 from collections.abc import Callable
+from functools import cache
 from typing import Any
+
+from .yaml_texts import represent_text
 
 try:
     import yaml
@@ -76,12 +79,28 @@ def to_json(value: Any) -> Rendered:
 
 def to_yaml(value: Any, indent: int = 0) -> Rendered:
     """The value as block YAML, every line but the first indented by so many spaces."""
-    text = yaml.safe_dump(
-        value, sort_keys=True, allow_unicode=True, width=10_000, default_flow_style=False
+    text = yaml.dump(
+        value,
+        Dumper=_dumper_class(),
+        sort_keys=True,
+        allow_unicode=True,
+        width=10_000,
+        default_flow_style=False,
     )
     return Rendered(
         text.removesuffix("\n").removesuffix("\n...").replace("\n", "\n" + " " * indent)
     )
+
+
+@cache
+def _dumper_class() -> Any:
+    """Made when it is first needed: without PyYAML there is nothing to inherit from."""
+
+    class Dumper(yaml.SafeDumper):
+        pass
+
+    Dumper.add_representer(str, represent_text)
+    return Dumper
 
 
 def quote(value: Any) -> Rendered:

@@ -9,6 +9,9 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.hardware.enablement.plugins.module_utils._nodes.pod_requests import (
+    asked_by_pod,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils._preflight.resource_quota import (
     short_quotas,
 )
@@ -53,6 +56,32 @@ def test_room_is_counted_for_all_pods_together(
     (message,) = messages({name: short}, used, 4)
     assert message.startswith("quota toy/q has room for")
     assert said in message
+
+
+def _container(cpu: str, **more: str) -> dict[str, Any]:
+    return {"resources": {"requests": {"cpu": cpu}}, **more}
+
+
+@pytest.mark.parametrize(
+    ("inits", "cpu"),
+    [
+        # What goes on running is there together with the containers, and with what starts after it.
+        ([_container("1", restartPolicy="Always")], 3),
+        ([_container("1", restartPolicy="Always"), _container("4")], 5),
+        ([_container("4"), _container("1", restartPolicy="Always")], 4),
+        ([_container("3"), _container("1")], 3),
+        ([], 2),
+    ],
+)
+def test_containers_that_go_on_running_count_with_the_others(
+    inits: list[dict[str, Any]], cpu: int
+) -> None:
+    pod = {"spec": {"initContainers": inits, "containers": [_container("2")]}}
+    assert asked_by_pod(pod["spec"]) == {"cpu": cpu}
+    quota = {"metadata": {"name": "q", "namespace": "toy"}, "spec": {"hard": {"cpu": str(cpu)}}}
+    assert list(short_quotas([quota], [(pod, 1)])) == []
+    quota["spec"] = {"hard": {"cpu": f"{cpu * 1000 - 1}m"}}
+    assert len(list(short_quotas([quota], [(pod, 1)]))) == 1
 
 
 def test_what_pods_do_not_ask_for_and_quotas_for_some_pods_do_not_count() -> None:

@@ -222,6 +222,18 @@ def test_to_yaml() -> None:
 
 
 @pytest.mark.parametrize(
+    "text", ["y", "N", "1e3", "0o17", "1_000", "12:30", "2026-11-28", ".5", "~", "no"]
+)
+def test_a_text_in_yaml_is_one_to_every_reader(text: str) -> None:
+    found = render("{{ v | to_yaml }}\n", v={text: [text, "a word"]})
+    quoted = {f'"{text}"', f"'{text}'"}
+    key, item, other = found.splitlines()
+    assert key.removesuffix(":").removeprefix("? ") in quoted
+    assert item.removeprefix("- ") in quoted
+    assert other == "- a word"
+
+
+@pytest.mark.parametrize(
     ("text", "names"),
     [
         ("{{ kernel.raw }} {{ options.x }}", {"kernel", "options"}),
