@@ -16,7 +16,7 @@ description:
     and CRDs, quotas, Pod Security and admission policies (by dry runs of the very objects and of their pods), taints,
     nodes that are short of disk, and images that are not in their registry.
   - Without a recipe it says which hardware the nodes have, which recipes take it, and what is in their way.
-  - It writes nothing, unless O(build=true) or O(stage=true).
+  - It writes nothing, unless O(build=true), O(stage=true) or O(pull=true).
 options:
   bundles:
     description:
@@ -44,6 +44,14 @@ options:
     description:
       - Build what is missing, and write O(kernels) into the record in the place of those that were staged before; an
         empty list stages none any more. Runs of C(enable) deploy the driver of a staged kernel before a node runs it.
+    type: bool
+    default: false
+  pull:
+    description:
+      - Have a node of each architecture pull every image that pods name, with the recipe's pull secrets and through the
+        nodes' own mirrors, by pods in the recipe's namespace that are deleted again. What it cannot pull is in the way.
+        Without it, registries are asked from where Ansible runs.
+      - In check mode no node is asked.
     type: bool
     default: false
   adopt:

@@ -81,9 +81,11 @@ class ImageAccess:
         settings: BuildSettings,
         groups: Sequence[NodeGroup],
         guard: Callable[[], None],
+        *,
+        anew: bool = True,
     ) -> Find:
         """How images are looked up from a source (recipes.lookups): a function of reference and
-        architecture."""
+        architecture. anew: see NodeLookup."""
         streams = ImageStreamLookup(self._client).find
         if source == "imagestream":
             return streams
@@ -97,7 +99,8 @@ class ImageAccess:
             )
             settings = replace(settings, pods=replace(settings.pods, tolerations=tolerations))
             dry = self._context.check_mode
-            lookup = NodeLookup(self._client, settings, nodes, guard, self._context.clock, dry=dry)
+            clock = self._context.clock
+            lookup = NodeLookup(self._client, settings, nodes, guard, clock, dry=dry, anew=anew)
             return by_host(streams, lookup.find)
         return self.images
 

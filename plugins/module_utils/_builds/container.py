@@ -195,7 +195,7 @@ class _ImageSearch:
         return self.request.lookup.lookup_from or state.images.lookup
 
     def _resolve(self, state: State) -> list[Resolution]:
-        settings = build_settings(self.request.build, self.prepared, state)
+        settings = build_settings(self.request.build, self.prepared, state.name)
         # Look-ups are the operands' business, wherever builds run.
         own = replace(settings, scope=replace(settings.scope, namespace=self.prepared.namespace))
         groups = [group for group in self.discovery.coarse(state.per) if self._is_on(state, group)]

@@ -12,7 +12,6 @@ from typing import Any
 
 from .._cluster.api_objects.labels import BUILD_LABEL, RECIPE_LABEL
 from .._errors import InvalidInput
-from .._recipes.loading.recipe import State
 from .._recipes.templates.filters import string
 from .._states.preparation.prepare import Prepared
 from .build_request import BuildahRequest, BuildRequest
@@ -23,7 +22,7 @@ _PROFILE = re.compile(r"Unconfined|RuntimeDefault|Localhost/[^/\s]\S*")
 
 @dataclass(frozen=True)
 class BuildScope:
-    """Whose builds they are, and the namespace that they run in."""
+    """Whose builds they are, or whose look-ups, and the namespace that they run in."""
 
     recipe: str
     state: str
@@ -91,14 +90,14 @@ class BuildSettings:
     proxy: Mapping[str, str] = field(default_factory=dict)
 
 
-def build_settings(build: BuildRequest, prepared: Prepared, state: State) -> BuildSettings:
-    """The settings from a task's request and the recipe's options."""
+def build_settings(build: BuildRequest, prepared: Prepared, purpose: str) -> BuildSettings:
+    """The settings from a task's request and the recipe's options. purpose: the state whose images they are."""
     options, builder, pace = prepared.options, build.builder, build.pace
     node_selector = builder.build_node_selector
     return BuildSettings(
         BuildScope(
             prepared.recipe.name,
-            state.name,
+            purpose,
             builder.build_namespace or prepared.namespace,
         ),
         PodSettings(

@@ -306,6 +306,7 @@ PREFLIGHT: Spec = {
     "releases": {"type": "list", "elements": "str", "default": []},
     "build": {"type": "bool", "default": False},
     "stage": {"type": "bool", "default": False},
+    "pull": {"type": "bool", "default": False},
     "adopt": STATE_APPLY["adopt"],
     **OPTIONS_REPLACE,
     "show": PROVING["show"],

@@ -88,7 +88,10 @@ VARIABLES: Mapping[str, Mapping[str, Any]] = {
     "build_host": _TEXT,
     "build_auth_file": arguments.IMAGE_BUILD["auth_file"],
     "build_secrets_dir": arguments.IMAGE_BUILD["secrets_dir"],
-    **{name: arguments.PREFLIGHT[name] for name in ("kernels", "releases", "build", "stage")},
+    **{
+        name: arguments.PREFLIGHT[name]
+        for name in ("kernels", "releases", "build", "stage", "pull")
+    },
     "nfd": _FLAG,
     "cr": arguments.SRO_CONFIG["from_cr"],
     "last_kernel_wins": arguments.SRO_CONFIG["last_kernel_wins"],

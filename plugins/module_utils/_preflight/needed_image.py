@@ -15,6 +15,7 @@ from .._builds.resolve import Find
 from .._builds.streams import is_internal
 from .._errors import EnablementError, InvalidInput
 from .._json import Obj
+from .._nodes.groups import NodeGroup
 from .._recipes.building import render_build, stage_images
 from .._recipes.checking.object_names import images_of
 from .._recipes.loading.lookups import is_looked_up
@@ -31,17 +32,17 @@ _ANY = "any"
 @dataclass(frozen=True)
 class NeededImage:
     """An image by the name by which it is looked for. pinned: the same with its digest, "" where that
-    is not known, for the reason in why. is_missing: nobody has it."""
+    is not known, for the reason in why. blocks: pods do not start for that reason."""
 
     image: str
     pinned: str = ""
     why: str = ""
-    is_missing: bool = False
+    blocks: bool = False
 
     @property
     def finding(self) -> PreflightFinding | None:
-        """What is wrong with it; nodes may reach what is out of reach from here."""
-        return PreflightFinding("images", self.why, blocks=self.is_missing) if self.why else None
+        """What is wrong with it."""
+        return PreflightFinding("images", self.why, blocks=self.blocks) if self.why else None
 
 
 def named_images(objects: Sequence[Obj], desired: Desired) -> set[str]:
@@ -65,8 +66,22 @@ def built_from(desired: Desired) -> set[str]:
 
 
 def needed_images(names: Iterable[str], archs: Sequence[str], find: Find) -> list[NeededImage]:
-    """What the registries say of images, for all of these architectures."""
-    return [_needed(name, archs, find) for name in sorted(set(names))]
+    """What the registries say of images, for all of these architectures. Nodes may reach what is out of
+    reach from here."""
+    return [_needed(name, archs, find, by_nodes=False) for name in sorted(set(names))]
+
+
+def pulled_images(wanted: Iterable[tuple[str, str]], find: Find) -> list[NeededImage]:
+    """Images as nodes pull them. wanted: each with an architecture."""
+    return [_needed(name, [arch], find, by_nodes=True) for name, arch in sorted(wanted)]
+
+
+def found_drivers(
+    rows: Sequence[Mapping[str, Any]], groups: Iterable[NodeGroup]
+) -> set[tuple[str, str]]:
+    """The drivers that driver_container has found, each with its architecture. rows: its groups."""
+    archs = {group.id: group.system.arch for group in groups}
+    return {(str(row["image"]), archs[row["group"]]) for row in rows if row["image"]}
 
 
 def found_images(rows: Sequence[Mapping[str, Any]], bases: Mapping[str, str]) -> list[NeededImage]:
@@ -98,16 +113,16 @@ def with_digest(name: str, pinned: str) -> str:
     return f"{name.partition('@')[0]}@{pinned.partition('@')[2]}"
 
 
-def _needed(name: str, archs: Sequence[str], find: Find) -> NeededImage:
+def _needed(name: str, archs: Sequence[str], find: Find, *, by_nodes: bool) -> NeededImage:
     try:
         found = [find(name, arch) for arch in archs]
     except WrongArchitecture as error:
-        return NeededImage(name, why=str(error).rstrip("."), is_missing=True)
+        return NeededImage(name, why=str(error).rstrip("."), blocks=True)
     except EnablementError as error:
-        return NeededImage(name, why=str(error).rstrip("."))
+        return NeededImage(name, why=str(error).rstrip("."), blocks=by_nodes)
     first = found[0]
     if first is None:
-        return NeededImage(name, why=f"{name} does not exist; push it", is_missing=True)
+        return NeededImage(name, why=f"{name} does not exist; push it", blocks=True)
     return NeededImage(name, with_digest(name, first.reference))
 
 

@@ -8,10 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import replace
+from itertools import product
 from typing import Any
 
 from .._builds.access import ImageAccess
 from .._builds.container import find_images
+from .._builds.orders import Found
+from .._builds.resolve import Find
+from .._builds.settings import build_settings
 from .._cluster.api_client.client import Client, connect
 from .._errors import EnablementError, InvalidInput
 from .._json import Obj, part
@@ -21,7 +25,7 @@ from .._nodes.facts import NodeFacts
 from .._recipes.loading.lookups import is_looked_up
 from .._registry.image_names import parse
 from .._runs.context import RunContext
-from .._runs.guard import Guard
+from .._runs.guard import Guard, given_back
 from .._runs.task import Task
 from .._states.desired import Desired
 from .._states.on_nodes.strays import MembershipRequest
@@ -42,9 +46,11 @@ from .kernel_answers import (
 from .needed_image import (
     NeededImage,
     built_from,
+    found_drivers,
     found_images,
     named_images,
     needed_images,
+    pulled_images,
     to_mirror,
 )
 from .preflight_checks import findings, refused
@@ -191,24 +197,55 @@ class _Preflight:
             discovery=seen,
         )
         needed: list[NeededImage] = []
+        has_images = any(is_looked_up(state) for state in prepared.recipe.states.values())
+        groups = discovery.coarse(_per(prepared) if has_images else ("kernel",))
 
         def of_pods(objects: Sequence[Obj]) -> list[NeededImage]:
-            names = named_images(objects, desired) | built_from(desired)
-            needed.extend(self._needed(names, discovery))
-            return needed
+            builder = self._request.building.buildah.builder_image
+            of_nodes = named_images(objects, desired)
+            of_builds = {*built_from(desired), *filter(None, [builder])}
+            needed.extend(self._looked_up(of_nodes | of_builds, discovery))
+            if not self._request.pull or self._context.check_mode:
+                return needed
+            with given_back(client, prepared.recipe.name, self._context):
+                wanted = {*product(of_nodes, _archs(discovery)), *found_drivers(rows, groups)}
+                pulled = pulled_images(wanted, self._by_nodes(discovery))
+            return [*pulled, *(each for each in needed if each.image in of_builds - of_nodes)]
 
         problems += findings(client, desired, of_pods, self._dry, adopt=self._request.adopt)
         needed += found_images(rows, bases)
-        has_images = any(is_looked_up(state) for state in prepared.recipe.states.values())
-        groups = discovery.coarse(_per(prepared) if has_images else ("kernel",))
         return self._result(kernel_answers(groups, rows), _each_once(problems), needed)
 
-    def _needed(self, names: Collection[str], discovery: Discovery) -> list[NeededImage]:
-        """The images that pods name, looked up, with the one that builds run in."""
+    def _looked_up(self, names: Collection[str], discovery: Discovery) -> list[NeededImage]:
+        """Images by what their registries say here."""
         access = ImageAccess(self._client, self._prepared, self._request.building, self._dry)
-        archs = sorted({group.system.arch for group in discovery.node_groups})
-        builder = self._request.building.buildah.builder_image
-        return needed_images({*names, *filter(None, [builder])}, archs, access.images)
+        return needed_images(names, _archs(discovery), access.images)
+
+    def _by_nodes(self, discovery: Discovery) -> Find:
+        """Looks images up by pods on a node of each architecture. Raises EnablementError where the recipe's
+        namespace, with the Secrets that pull, is not there yet."""
+        prepared, building = self._prepared, self._request.building
+        if not self._client.get(self._client.kind("v1", "Namespace"), prepared.namespace):
+            raise EnablementError(
+                f"No node is asked for images, since the namespace {prepared.namespace} does not exist yet",
+                todo="make it, with the Secrets to pull with, or ask without hardware_enablement_pull",
+            )
+        settings = build_settings(building, prepared, "preflight")
+        scope = replace(settings.scope, namespace=prepared.namespace)
+        guard = Guard(self._client, prepared.recipe.name, self._context)
+        find = ImageAccess(self._client, prepared, building, self._context).find(
+            "node",
+            replace(settings, scope=scope),
+            discovery.node_groups,
+            guard.before_write,
+            anew=False,
+        )
+
+        def pull(reference: str, arch: str) -> Found | None:
+            self._context.progress(f"a node of {arch} pulls {reference}")
+            return find(reference, arch)
+
+        return pull
 
     def _result(
         self,
@@ -259,6 +296,10 @@ class _Preflight:
                 self._client, record_spec.with_spec(record, name, prepared.applyset_id, spec)
             )
         return True
+
+
+def _archs(discovery: Discovery) -> list[str]:
+    return sorted({group.system.arch for group in discovery.node_groups})
 
 
 def _per(prepared: Prepared) -> tuple[str, ...]:

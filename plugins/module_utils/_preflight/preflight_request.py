@@ -34,7 +34,8 @@ class KernelRequest(ParameterGroup):
 @dataclass(frozen=True)
 class PreflightRequest:
     """Without a recipe, bundles has the files of all, by name. images, lookup_from: see LookupRequest.
-    adopt, options_replace: as enable will be told. show: whether a person is shown the table."""
+    pull: whether nodes are asked for images, by pulling them. adopt, options_replace: as enable will be
+    told. show: whether a person is shown the table."""
 
     connection: ConnectionRequest
     given: OptionalRecipe
@@ -43,6 +44,7 @@ class PreflightRequest:
     bundles: Optional[Mapping[str, Mapping[str, str]]] = None
     images: Optional[Mapping[str, str]] = None
     lookup_from: Optional[Literal["controller", "imagestream", "node"]] = None
+    pull: bool = False
     adopt: bool = False
     options_replace: bool = False
     show: bool = False

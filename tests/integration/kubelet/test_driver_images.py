@@ -11,9 +11,9 @@ reported.
 from __future__ import annotations
 
 import json
+import re
 import socket
 import subprocess
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -22,21 +22,6 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hardware.enablement.plugins.module_utils._builds.lookups.node import (
-    NodeLookup,
-)
-from ansible_collections.hardware.enablement.plugins.module_utils._builds.settings import (
-    BuildPace,
-    BuildScope,
-    BuildSettings,
-    PodSettings,
-)
-from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_client.client import (
-    connect,
-)
-from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_client.connection_request import (
-    ConnectionRequest,
-)
 from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_objects.labels import (
     BUILD_LABEL,
 )
@@ -318,7 +303,7 @@ def a_host_makes_the_same_image_as_a_job(
 
 def an_air_gap(site: Site) -> None:
     """A mirror has everything; the source has a name and an address, and nobody may connect to it."""
-    worker = site.cluster.workers[0]
+    worker = site.cluster.workers[1]
     with nobody_asks() as source:
         mirror = site.registry.address
         site.cluster.real_node(worker).trust(source, site.registry.ca, mirror)
@@ -350,17 +335,15 @@ def an_air_gap(site: Site) -> None:
         secret = {"metadata": {"name": "source"}, "stringData": {".dockerconfigjson": auths}}
         body = {**secret, "type": "kubernetes.io/dockerconfigjson"}
         site.cluster.api.create(f"/api/v1/namespaces/{NAMESPACE}/secrets", body)
-        client = connect(ConnectionRequest(kubeconfig=str(site.cluster.kubeconfig)))
-        own = BuildSettings(
-            BuildScope("kmod", "image", NAMESPACE),
-            PodSettings(pull_secrets=("source",)),
-            BuildPace(timeout=60, grace=3),
-        )
-        lookup = NodeLookup(client, own, {"amd64": worker}, lambda: None, time.time, dry=False)
-        reference = f"{source}/drivers/prebuilt:{site.prebuilt}"
-        found = lookup.find(reference, "amd64")
-        assert found is not None
-        assert found.digest == site.images.digest("drivers/prebuilt", site.prebuilt)
+        own = {"node_selector": {"kubernetes.io/hostname": worker}}
+        settings |= {"registries": [{"host": mirror, "ca": site.registry.ca}], "pull": True}
+        driver = rf"{re.escape(source)}/drivers/\S+"
+        for secrets, blocks in (([], True), (["source"], False)):
+            settings["options"] = {**options, **own, "image_pull_secrets": secrets}
+            played = site.runner.play("preflight", timeout=400, **site.variables(**settings))
+            assert re.search(f"a node of amd64 pulls {driver}", played.output), played.explained
+            refused = re.search(f"! .*{driver} cannot be pulled: ", played.output)
+            assert bool(refused) is blocks, played.explained
 
 
 def test_driver_images_from_the_first_run_to_an_air_gap(

@@ -71,6 +71,7 @@ PASSED_ON: dict[str, tuple[Any, dict[str, set[str]]]] = {
         {"playbooks/preflight.yml": {"preflight.releases"}},
     ),
     "hardware_enablement_build": (True, {"playbooks/preflight.yml": {"preflight.build"}}),
+    "hardware_enablement_pull": (True, {"playbooks/preflight.yml": {"preflight.pull"}}),
     "hardware_enablement_stage": (True, {"playbooks/preflight.yml": {"preflight.stage"}}),
     "hardware_enablement_rights_role": (
         "viewer",

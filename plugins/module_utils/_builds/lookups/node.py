@@ -32,7 +32,8 @@ _ABSENT = re.compile(r"not found|manifest unknown|does not exist|name unknown", 
 class NodeLookup:
     """find() by a pod that is told to pull the image and nothing else.
 
-    nodes: arch -> a node of that architecture. dry: make no pod, and know nothing.
+    nodes: arch -> a node of that architecture. dry: make no pod, and know nothing. anew: ask the registry
+    also where the node has the image, so that a tag that was moved is noticed.
     """
 
     def __init__(
@@ -44,6 +45,7 @@ class NodeLookup:
         clock: Callable[[], float],
         *,
         dry: bool,
+        anew: bool = True,
     ) -> None:
         self._client = client
         self._settings = settings
@@ -51,6 +53,7 @@ class NodeLookup:
         self._guard = guard
         self._clock = clock
         self._dry = dry
+        self._policy = "Always" if anew else "IfNotPresent"
 
     def find(self, reference: str, arch: str) -> Found | None:
         """The image as a node pulls it; its labels stay unknown."""
@@ -131,8 +134,7 @@ class NodeLookup:
                     {
                         "name": "pull",
                         "image": reference,
-                        # So that a tag that was moved is noticed.
-                        "imagePullPolicy": "Always",
+                        "imagePullPolicy": self._policy,
                         "command": ["true"],
                         "securityContext": {
                             "allowPrivilegeEscalation": False,

@@ -6,10 +6,16 @@
 from __future__ import annotations
 
 from ansible_collections.hardware.enablement.plugins.module_utils._builds.orders import Found
+from ansible_collections.hardware.enablement.plugins.module_utils._nodes.groups import (
+    GroupSystem,
+    NodeGroup,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils._preflight.needed_image import (
     NeededImage,
+    found_drivers,
     found_images,
     needed_images,
+    pulled_images,
     to_mirror,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._registry.registry_errors import (
@@ -49,7 +55,19 @@ def test_each_image_has_its_digest_or_the_reason_why_not() -> None:
 
 def test_an_image_has_to_be_there_for_the_nodes_of_each_architecture() -> None:
     (image,) = needed_images(["q.io/a:1"], ["amd64", "arm64"], find)
-    assert (image.is_missing, image.why) == (True, "q.io/a:1 is for amd64, not for arm64")
+    assert (image.blocks, image.why) == (True, "q.io/a:1 is for amd64, not for arm64")
+
+
+def test_what_a_node_cannot_pull_is_in_the_way_whatever_the_reason() -> None:
+    down, there = pulled_images([("q.io/a:1", "amd64"), ("down.io/b:1", "amd64")], find)
+    assert (down.blocks, down.why) == (True, "no connection")
+    assert there.finding is None
+
+
+def test_a_driver_is_pulled_by_nodes_of_its_own_architecture() -> None:
+    group = NodeGroup("6-8", ("kernel",), GroupSystem(kernel="6.8", arch="arm64"))
+    rows = [{"group": group.id, "image": "q.io/driver@sha256:1"}, {"group": group.id, "image": ""}]
+    assert found_drivers(rows, [group]) == {("q.io/driver@sha256:1", "arm64")}
 
 
 def test_drivers_and_what_they_are_built_on_are_needed_under_their_names() -> None:

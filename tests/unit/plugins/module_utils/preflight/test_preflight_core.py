@@ -268,6 +268,16 @@ def test_an_image_that_is_nowhere_stops_an_enable_and_is_among_those_that_are_ne
     assert bed.cluster.writes == []
 
 
+def test_nodes_pull_in_the_namespace_of_the_recipe_or_not_at_all(bed: Bed) -> None:
+    with pytest.raises(
+        EnablementError, match="No node is asked for images, since the namespace toy"
+    ):
+        bed.run(pull=True)
+    dry = RunContext(check_mode=True, run_id="run-1", clock=lambda: world.NOW)
+    assert bed.run(context=dry, pull=True)["ready"]
+    assert bed.cluster.writes == []
+
+
 def test_who_may_not_make_pods_is_told_what_was_not_asked(bed: Bed) -> None:
     bed.enable()
     bed.cluster.refuse = lambda asked: (
