@@ -77,10 +77,11 @@ def draw() -> Drawing:
     for at, panel in enumerate(panels[:_STATS]):
         box = Box(_GAP + at * (width + _GAP), _TOP, width, _STAT_HEIGHT)
         _stat(picture, box, panel)
-    width = (_WIDTH - 3 * _GAP) / 2
+    half, whole = (_WIDTH - 3 * _GAP) / 2, _WIDTH - 2 * _GAP
     for at, panel in enumerate(others):
         y = _TOP + _STAT_HEIGHT + _GAP + at // 2 * (_PANEL_HEIGHT + _GAP)
-        box = Box(_GAP + at % 2 * (width + _GAP), y, width, _PANEL_HEIGHT)
+        is_alone = at % 2 == 0 and panel is others[-1]
+        box = Box(_GAP + at % 2 * (half + _GAP), y, whole if is_alone else half, _PANEL_HEIGHT)
         draw_panel = _curves if panel["type"] == "timeseries" else _table
         draw_panel(picture, box, panel, asked["asked"])
     return picture

@@ -78,6 +78,13 @@ PANELS = (
         "{{cluster}} {{name}}",
         "s",
     ),
+    Panel(
+        "timeseries",
+        "How long the last run took",
+        f"max by ({_WHOSE}) (@last_run_duration_seconds)",
+        "{{cluster}} {{name}}",
+        "s",
+    ),
     Panel("table", "Objects that others have changed", f"max by ({_WHOSE}) (@drifted_objects) > 0"),
     Panel("table", "Versions", "max by (cluster, name, recipe, recipe_version, driver, collection) (@info)"),
 )  # fmt: skip
@@ -175,10 +182,12 @@ def _target(panel: Panel) -> Obj:
 def _place(at: int) -> dict[str, int]:
     if at < _STATS:
         return {"x": 6 * at, "y": 0, "w": 6, "h": 4}
-    at -= _STATS
-    return {"x": 12 * (at % 2), "y": 4 + 8 * (at // 2), "w": 12, "h": 8}
+    row, column = divmod(at - _STATS, 2)
+    width = 24 // len(_rows()[1 + row])
+    return {"x": width * column, "y": 4 + 8 * row, "w": width, "h": 8}
 
 
 def _rows() -> list[tuple[Panel, ...]]:
+    """As they stand beside each other; the last one has its line to itself where their number is odd."""
     others = PANELS[_STATS:]
     return [PANELS[:_STATS], *(others[at : at + 2] for at in range(0, len(others), 2))]

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -145,6 +146,12 @@ def test_both_dashboards_have_all_panels() -> None:
         if "rows" in found:
             assert {panel["type"] for panel in panels} == {"singlestat", "graph", "table"}
             assert {sum(panel["span"] for panel in row["panels"]) for row in rows} == {12}
+            continue
+        widths: Counter[int] = Counter()
+        for place in (panel["gridPos"] for panel in panels):
+            assert place["x"] == widths[place["y"]]
+            widths[place["y"]] += place["w"]
+        assert set(widths.values()) == {24}
 
 
 def test_the_picture_has_an_answer_of_prometheus_to_each_panel() -> None:
