@@ -10,6 +10,7 @@ sound throughout. Each is one run that all tests about it share, with what the c
 from __future__ import annotations
 
 import json
+import re
 import tarfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -410,6 +411,9 @@ class TestProven:
             assert all(word in texts[first] for word in case.words), texts[first]
         logs = [texts[path] for path in others if "/logs/nvidia-driver-" in path]
         assert any("Key was rejected by service" in log for log in logs)
+        named = re.findall(r"the pod's log \((\S+)\)", texts[first])
+        assert named
+        assert set(named) <= texts.keys()
         assert SOUND in texts["nodes.yaml"]
         assert "All objects are as the recipe has them" in texts["nvidia-gpu/differences.txt"]
         talked = texts["nvidia-gpu/logs/talker-talker.log"]
@@ -420,7 +424,8 @@ class TestProven:
     def test_whose_cluster_it_is_need_not_be_said(self, bundles: Path) -> None:
         texts = unpacked(bundles / "True.tar.gz")
         named = [*GPU_NODES, "nvcr.io", "registry.example.com"]
-        assert not [(path, name) for path, text in texts.items() for name in named if name in text]
+        said = [(path, f"{path}\n{text}") for path, text in texts.items()]
+        assert not [(path, name) for path, text in said for name in named if name in text]
         assert "node-" in texts["README.md"]
         assert all(word in texts["README.md"] for word in ("CrashLoopBackOff", "exit code 3"))
 
