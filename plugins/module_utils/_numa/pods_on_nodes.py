@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from .._json import Obj, elements, part
-from .._nodes.pod_requests import amounts, asked_by, sidecars, staying
+from .._nodes.container_requests import amounts, asked_by, sidecars, staying
 from .._proofs.snapshot import node_of
 from .._times import seconds
 

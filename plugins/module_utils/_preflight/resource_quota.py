@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
 from .._json import Obj, part
-from .._nodes.pod_requests import amounts, asked_by_pod
+from .._nodes.container_requests import amounts, asked_by_pod
 from .kernel_answers import PreflightFinding
 
 

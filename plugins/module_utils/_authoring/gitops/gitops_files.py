@@ -22,7 +22,7 @@ from ..._products import PRODUCTS
 from ..._recipes.checking.object_names import images_of
 from ..._recipes.loading.recipe import Recipe
 from ..._recipes.templates.render_facts import RenderedState
-from ..._recipes.templates.yaml_texts import style_of
+from ..._recipes.templates.text_dump import style_of
 from .gitops_readme import readme
 
 # Every file begins with it: what does not is somebody else's, and is neither written over nor removed.

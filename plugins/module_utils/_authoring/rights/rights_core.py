@@ -27,7 +27,7 @@ from ..._recipes.loading.instances import default_namespace
 from ..._recipes.loading.lookups import is_looked_up, settled
 from ..._recipes.loading.options import resolve
 from ..._recipes.loading.recipe import Recipe
-from ..._recipes.templates.yaml_texts import represent_text
+from ..._recipes.templates.text_dump import represent_text
 from ..._schema.requests import ParameterGroup
 from ..._states.on_nodes.proven_condition import is_wanted
 from .needed import needed_rights

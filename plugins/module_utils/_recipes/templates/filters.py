@@ -16,7 +16,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-from .yaml_texts import represent_text
+from .text_dump import represent_text
 
 try:
     import yaml

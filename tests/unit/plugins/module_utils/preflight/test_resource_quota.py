@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hardware.enablement.plugins.module_utils._nodes.pod_requests import (
+from ansible_collections.hardware.enablement.plugins.module_utils._nodes.container_requests import (
     asked_by_pod,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._preflight.resource_quota import (
