@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Optional
 
@@ -31,7 +31,7 @@ from .objects.view import View
 from .objects.workload_spec import Declared, Name
 from .objects.workload_state import OnNode
 from .pods.pod_requests import Automatic, Form
-from .pods.pod_work import PodWork, Policy
+from .pods.pod_work import REFUSED, PodWork, Policy
 from .rmd_product import RECIPE
 
 States = Mapping[Name, Mapping[str, OnNode]]
@@ -87,11 +87,19 @@ def judged(result: Obj) -> Obj:
     more = f", and {len(every) - _SHOWN} more" if len(every) > _SHOWN else ""
     error = EnablementError(
         f"{what} {'is' if len(every) == 1 else 'are'} not as asked for",
-        why="; ".join(every[:_SHOWN]) + more,
+        why="; ".join((*every[:_SHOWN], *_kept(result["pods"]))) + more,
         todo="everything else was made true: repair this and run again",
     )
     error.result = result
     raise error
+
+
+def _kept(pods: Sequence[Obj]) -> Iterator[str]:
+    """Who was to be evicted for a workload that failed, and was not."""
+    for row in pods:
+        what, _colon, why = row["eviction"].partition(": ")
+        if what == REFUSED:
+            yield f"pod {row['pod']} is not evicted: {why.rstrip('.')}"
 
 
 def _problem(row: Obj) -> str:

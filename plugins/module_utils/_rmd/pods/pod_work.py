@@ -33,6 +33,8 @@ POD = Kind("", "v1", "Pod", "pods", namespaced=True)
 # On a pod with the failure policy "annotate"; its value is the reason.
 FAILURE_ANNOTATION = f"{DOMAIN}/rmd-failure"
 Policy = Literal["keep", "annotate", "evict"]
+# How what became of an eviction begins where the API server said no.
+REFUSED = "refused"
 
 # RMD, or its rules, have refused what the pod asks for; anything else may pass without the pod's
 # help.
@@ -202,7 +204,7 @@ class PodWork:
                 found[uid] = "the pod is gone"
             except ApiError as error:
                 # A disruption budget has the last word.
-                found[uid] = f"refused: {error.why}"
+                found[uid] = f"{REFUSED}: {error.why}"
         return found
 
 
