@@ -91,13 +91,17 @@ class ImageAccess:
             return streams
         if source == "node":
             nodes = {group.system.arch: group.nodes[0] for group in groups if group.nodes}
-            # Where the operands may run, whoever else is kept away.
+            # As the operands' own pods, wherever builds run, and whoever else is kept away.
             recipe, taints = self._prepared.recipe, self._prepared.taints
             tolerations = (
                 *operand_tolerations(recipe.name, recipe.devices.resources, taints),
                 *settings.pods.tolerations,
             )
-            settings = replace(settings, pods=replace(settings.pods, tolerations=tolerations))
+            settings = replace(
+                settings,
+                scope=replace(settings.scope, namespace=self._prepared.namespace),
+                pods=replace(settings.pods, tolerations=tolerations),
+            )
             dry = self._context.check_mode
             clock = self._context.clock
             lookup = NodeLookup(self._client, settings, nodes, guard, clock, dry=dry, anew=anew)

@@ -196,10 +196,8 @@ class _ImageSearch:
 
     def _resolve(self, state: State) -> list[Resolution]:
         settings = build_settings(self.request.build, self.prepared, state.name)
-        # Look-ups are the operands' business, wherever builds run.
-        own = replace(settings, scope=replace(settings.scope, namespace=self.prepared.namespace))
         groups = [group for group in self.discovery.coarse(state.per) if self._is_on(state, group)]
-        find = self.access.find(self._source(state), own, groups, self.guard.before_write)
+        find = self.access.find(self._source(state), settings, groups, self.guard.before_write)
         known = image_entries.by_group(self.record, state.name)
         if state.images.fallback:
             return self._with_fallback(state, groups, find, known)

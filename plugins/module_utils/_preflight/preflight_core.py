@@ -231,11 +231,10 @@ class _Preflight:
                 todo="make it, with the Secrets to pull with, or ask without hardware_enablement_pull",
             )
         settings = build_settings(building, prepared, "preflight")
-        scope = replace(settings.scope, namespace=prepared.namespace)
         guard = Guard(self._client, prepared.recipe.name, self._context)
         find = ImageAccess(self._client, prepared, building, self._context).find(
             "node",
-            replace(settings, scope=scope),
+            settings,
             discovery.node_groups,
             guard.before_write,
             anew=False,

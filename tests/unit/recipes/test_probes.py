@@ -15,16 +15,17 @@ from ansible_collections.hardware.enablement.tests.unit.recipes.conftest import 
 
 # A probe with what is below it, by its indentation.
 _PROBE = re.compile(r"^( *)(\w+)Probe:.*\n((?:(?:\1 |\{).*\n)+)", re.MULTILINE)
-_MACROS = "plugins/module_utils/_interface/macros.j2"
 # Seconds between two looks at what is ready, or alive, already.
 _SELDOM = 30
+_FILES = [
+    REPO / "plugins/module_utils/_interface/macros.j2",
+    REPO / "plugins/module_utils/_operators/kmm_driver.py",
+    *sorted((REPO / "recipes").rglob("*.j2")),
+]
 _TEXTS = {
-    _MACROS: REPO / _MACROS,
-    **{
-        str(file.relative_to(REPO)): file
-        for file in sorted((REPO / "recipes").rglob("*.j2"))
-        if "Probe:" in file.read_text(encoding="utf-8")
-    },
+    str(file.relative_to(REPO)): text
+    for file in _FILES
+    if "Probe:" in (text := file.read_text(encoding="utf-8"))
 }
 
 
@@ -46,8 +47,6 @@ def test_a_program_looks_seldom_at_what_is_ready_already(name: str) -> None:
 
 def _programs(name: str) -> list[tuple[str, str]]:
     """Kind and text of the probes that run a program."""
-    probes = [
-        (found[2], found[3]) for found in _PROBE.finditer(_TEXTS[name].read_text(encoding="utf-8"))
-    ]
+    probes = [(found[2], found[3]) for found in _PROBE.finditer(_TEXTS[name])]
     assert probes
     return [(kind, probe) for kind, probe in probes if " exec:" in probe]

@@ -12,8 +12,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from ansible_collections.hardware.enablement.plugins.module_utils._errors import InvalidInput
+from ansible_collections.hardware.enablement.plugins.module_utils._interface.bundle import (
+    MACROS_PATH,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils._nodes.expressions import (
     Expression,
 )
@@ -39,9 +43,15 @@ from ansible_collections.hardware.enablement.plugins.module_utils._recipes.readi
 from ansible_collections.hardware.enablement.plugins.module_utils._recipes.render import (
     render_state,
 )
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.templates.overlay import (
+    MACROS,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils._recipes.templates.render_facts import (
     RenderedState,
     RenderFacts,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.templates.templating import (
+    Templates,
 )
 from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.recipes.conftest import (
     NEW,
@@ -207,6 +217,16 @@ class TestAgent:
             ("plugin", False),
             ("validate-plugin", True),
         ]
+
+    def test_has_the_probes_that_recipes_have(self, by_nodes: ByNodes) -> None:
+        made = by_nodes.made("node_agent")["DaemonSet/toy-gpu-node-agent"]
+        (agent,) = made["spec"]["template"]["spec"]["containers"]
+        command = agent["readinessProbe"]["exec"]["command"]
+        text = f'{{% from "{MACROS}" import ready_while with context %}}{{{{ ready_while({command}) }}}}'
+        files = {"it": text, MACROS: MACROS_PATH.read_text(encoding="utf-8")}
+        macro = yaml.safe_load(Templates(files, "").render("it", {}))
+
+        assert {name: probe for name, probe in agent.items() if name.endswith("Probe")} == macro
 
     def test_its_terms_are_without_what_it_writes_itself(self, by_nodes: ByNodes) -> None:
         states = by_nodes.configuration.states
