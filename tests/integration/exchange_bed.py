@@ -105,7 +105,7 @@ class Site:
             },
         }
         self.cluster.kubectl("apply", "-f", "-", stdin=json.dumps(body))
-        wait_until(lambda: name in self.pods(), f"pod {name} runs", seconds=120)
+        wait_until(lambda: name in self.pods(), f"pod {name} runs")
 
     def _owner(self) -> list[Obj]:
         """Something that is there and makes no pods."""
@@ -146,5 +146,4 @@ def budget(site: Site, app: str) -> None:
     wait_until(
         lambda: site.cluster.api.get(path).get("status", {}).get("currentHealthy") == 1,
         "the disruption budget counts its pod",
-        seconds=120,
     )

@@ -66,7 +66,6 @@ def has(cluster: Cluster, build: str, **status: Any) -> None:
     wait_until(
         lambda: status.items() <= cluster.api.get(build)["status"].items(),
         f"{build} has {status}",
-        seconds=30,
     )
 
 
@@ -139,7 +138,6 @@ def test_a_build_that_is_done_stays_as_it_is_and_goes_with_its_config(cluster: C
             for item in cluster.api.get(f"{BUILDS}/builds")["items"]
         ),
         f"Build {name} goes with its BuildConfig",
-        seconds=30,
     )
 
 
@@ -190,7 +188,6 @@ def test_an_apply_that_creates_needs_both_rights(cluster: Cluster) -> None:
                 "yes" in cluster.kubectl("--as=applier", "auth", "can-i", verb, "buildconfigs")
             ),
             f"the right to {verb} BuildConfigs",
-            seconds=30,
         )
         if "create" not in verbs:
             with pytest.raises(ClusterError, match='cannot create resource "buildconfigs"'):

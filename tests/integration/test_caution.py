@@ -144,10 +144,10 @@ def test_what_is_not_ours_is_refused_or_adopted_and_given_back_as_it_was(
 ) -> None:
     if any(sight.marks(cluster).values()):
         runner.play("disable", hardware_enablement_recipe="nvidia-gpu").check()
-        wait_until(lambda: gpus(cluster, NODE) == "0", "allocatable 0", seconds=120)
+        wait_until(lambda: gpus(cluster, NODE) == "0", "allocatable 0")
     cluster.kubectl("annotate", "node", NODE, f"{PREINSTALLED}=driver,toolkit")
     apply(cluster, foreign_plugin())
-    wait_until(lambda: gpus(cluster, NODE) == "8", "allocatable 8", seconds=120)
+    wait_until(lambda: gpus(cluster, NODE) == "8", "allocatable 8")
     mark = cluster.mark()
     played = runner.play("enable_gpu")
     assert played.code != 0
@@ -157,7 +157,7 @@ def test_what_is_not_ours_is_refused_or_adopted_and_given_back_as_it_was(
     assert runner.writes(mark) == []
     cluster.kubectl("delete", "daemonset", "-n", "kube-system", "nvidia-device-plugin-daemonset")
     cluster.kubectl("annotate", "node", NODE, f"{PREINSTALLED}-")
-    wait_until(lambda: gpus(cluster, NODE) == "0", "allocatable 0", seconds=120)
+    wait_until(lambda: gpus(cluster, NODE) == "0", "allocatable 0")
 
     data, labels = {"theirs": "kept"}, {"owner": "somebody"}
     metadata = {"name": "nvidia-device-plugin", "namespace": sight.NAMESPACE, "labels": labels}
@@ -278,7 +278,6 @@ def test_a_foreign_device_plugin_that_comes_later_is_refused_too(
             gpus(cluster, NODE) == "8" and all(map(sight.is_ready, sight.pods(cluster).values()))
         ),
         "allocatable 8, and all pods are ready",
-        seconds=120,
     )
 
 
@@ -302,7 +301,6 @@ def test_a_node_that_is_not_ready_is_unknown_and_nothing_is_written_to_nodes(
     wait_until(
         lambda: all(sight.is_ready(pod) for pod in sight.pods(cluster).values()),
         "all pods are ready",
-        seconds=120,
     )
 
 
@@ -580,7 +578,7 @@ def test_a_changed_driver_waits_for_its_restart_and_is_proven_then(
     proof = sight.proofs(cluster, NODE)["driver"]
     # By hand it does not start: what stands on the one before is in its way.
     sight.delete_pod(cluster, NODE, "driver")
-    wait_until(lambda: in_use(cluster), "the new driver finds the one before in use", seconds=120)
+    wait_until(lambda: in_use(cluster), "the new driver finds the one before in use")
     runner.play("upgrade", hardware_enablement_recipe="nvidia-gpu").check()
     assert all_ready(cluster)
     assert restarts(cluster) == {}
@@ -618,7 +616,6 @@ def test_a_namespace_that_an_api_that_is_down_holds_says_so_and_goes_by_the_advi
         wait_until(
             lambda: "waits until Namespace nvidia-gpu is gone: Disc" in log.read_text(),
             "disable says what holds the namespace",
-            seconds=120,
         )
         text = sentence(runner.play("enable_gpu"))
         assert "Namespace nvidia-gpu is being deleted: Discovery failed" in text
@@ -650,7 +647,6 @@ def test_an_api_server_that_stops_answering_changes_no_label(
         wait_until(
             lambda: sight.gates(cluster, NODE)["driver"] == "stale" or run.poll() is not None,
             "the driver's gate is stale",
-            seconds=120,
         )
         before = sight.marks(cluster)
         server.send(signal.SIGSTOP)

@@ -245,14 +245,14 @@ def test_a_single_fault_costs_no_more_than_the_node_that_it_hits(bed: Bed, numbe
     assert struck, f"the run had only {len(bed.proxy.seen) - mark} requests"
     print(f"{number}: {struck[0]}, exit code {played.code}")
     check_sentences(played)
-    wait_until_none(lambda: lies(bed.cluster), "labels that say what is not so", seconds=120)
+    wait_until_none(lambda: lies(bed.cluster), "labels that say what is not so")
     hit = concerned(struck[0].path)
     if played.code == 0 or hit:
         assert set(bed.ready()) >= set(bed.nodes()) - hit, played.output
     if played.code != 0 or len(bed.ready()) < len(bed.nodes()) or left_behind(bed):
         bed.direct.play("enable_gpu", timeout=900).check()
     assert bed.ready() == bed.nodes()
-    wait_until_none(lambda: lies(bed.cluster), "labels that say what is not so", seconds=120)
+    wait_until_none(lambda: lies(bed.cluster), "labels that say what is not so")
     assert left_behind(bed) == []
 
 
@@ -264,7 +264,7 @@ def test_nodes_that_leave_and_come_cost_the_others_nothing(bed: Bed) -> None:
     set_fault(bed.cluster.kubeconfig, slow, "driver", "dead")
     run = bed.through.start("enable_gpu", hardware_enablement_failure_grace=600)
     try:
-        wait_until(lambda: sight.pods(bed.cluster), "the first pods", seconds=120)
+        wait_until(lambda: sight.pods(bed.cluster), "the first pods")
         for number, node in enumerate(leaving):
             bed.cluster.remove_nodes(node)
             # Another one comes under a name that is free again, or under a new one.
@@ -283,5 +283,5 @@ def test_nodes_that_leave_and_come_cost_the_others_nothing(bed: Bed) -> None:
     named = line.partition("run: ")[2].partition(" and ")[0].split(", ")
     assert set(named) <= set(leaving) - set(bed.nodes()), line
     assert set(bed.ready()) == set(bed.nodes())
-    wait_until_none(lambda: lies(bed.cluster), "labels that say what is not so", seconds=120)
+    wait_until_none(lambda: lies(bed.cluster), "labels that say what is not so")
     assert left_behind(bed) == []

@@ -324,7 +324,6 @@ def image_stream(cluster: Cluster, *kernels: str) -> None:
     wait_until(
         lambda: len(cluster.api.get(path)["items"]) == len(kernels),
         "the ImageStream has all tags",
-        seconds=120,
     )
 
 

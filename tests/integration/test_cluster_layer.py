@@ -345,7 +345,6 @@ def test_a_namespace_that_is_going_is_waited_for_by_the_user(
     wait_until(
         lambda: "their.io/hold" in str(client.get(kind, namespace)),  # type: ignore[arg-type]
         "the namespace says what holds it",
-        seconds=60,
     )
     why = r"is being deleted: .*their\.io/hold.*; see that the controllers run which take these"
     with pytest.raises(ApiError, match=why):
@@ -470,7 +469,6 @@ def test_a_limit_that_a_limit_range_gave_is_told_and_goes_by_the_advice(
     wait_until(
         lambda: "default" in cluster.kubectl("get", "serviceaccount", "-n", namespace),
         "pods may be made",
-        seconds=60,
     )
     limit("16Mi")
     ended = {"exitCode": 137, "reason": "OOMKilled"}

@@ -44,7 +44,6 @@ def test_a_tool_killed_in_the_middle_of_a_start_leaves_nothing_that_down_does_no
         wait_until(
             (folder / "run" / "kube-controller-manager.json").exists,
             "the controller manager is started",
-            seconds=30,
         )
         tool.send_signal(signal.SIGKILL)
     ports = _ports(folder)
@@ -78,7 +77,6 @@ def test_up_again_does_nothing_or_repairs_and_clusters_live_side_by_side() -> No
     wait_until(
         lambda: processes.start_time(first["kube-scheduler"]) is None,
         "the scheduler's end",
-        seconds=120,
     )
     with (
         Cluster.up(NAME, say=said.append) as repaired,
@@ -147,7 +145,6 @@ def _check_nodes(cluster: Cluster) -> None:
     wait_until(
         lambda: "unreachable" in str(cluster.api.get("/api/v1/nodes/gpu-2")["spec"]),
         "the taint of a node that is unreachable",
-        seconds=30,
     )
     cluster.remove_nodes("gpu-2")
     assert cluster.add_nodes(1, profile="cpu-only", prefix="gpu") == ["gpu-2"]
@@ -157,7 +154,6 @@ def _check_audit_and_dump(cluster: Cluster) -> None:
     wait_until(
         lambda: "unreachable" not in str(cluster.api.get("/api/v1/nodes/gpu-2")["spec"]),
         "the taint is gone",
-        seconds=30,
     )
     before = cluster.dump()
     assert "v1 Node /gpu-1" in before

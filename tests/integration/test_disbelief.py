@@ -74,7 +74,6 @@ def without_validation(cluster: Cluster, runner: Runner) -> None:
     wait_until(
         lambda: sight.is_ready(sight.pods(cluster).get((SOUND, "driver"), {})),
         f"the driver is ready on {SOUND}",
-        seconds=120,
     )
     assert all(carried == {} for carried in sight.marks(cluster).values())
     assert {state for _node, state in sight.pods(cluster)} == {"driver"}
@@ -91,11 +90,10 @@ def with_gates_taken_away(cluster: Cluster) -> None:
         stdin=json.dumps({"apiVersion": "v1", "kind": "List", "items": daemonsets}),
     )
     wanted = {(node, state) for node in (CRASHING, SLOW, SOUND) for state in DEPENDANTS}
-    wait_until(lambda: wanted <= sight.pods(cluster).keys(), "the dependants' pods", seconds=120)
+    wait_until(lambda: wanted <= sight.pods(cluster).keys(), "the dependants' pods")
     wait_until(
         lambda: all(sight.is_ready(sight.pods(cluster)[(SOUND, state)]) for state in DEPENDANTS),
         f"the dependants are ready on {SOUND}",
-        seconds=120,
     )
     for node in (CRASHING, SLOW):
         assert not any(sight.is_ready(sight.pods(cluster)[(node, state)]) for state in DEPENDANTS)
@@ -112,7 +110,6 @@ def with_validators_by_hand(cluster: Cluster) -> None:
             phase_of(cluster, n) in ("Succeeded", "Failed") for n in (CRASHING, SLOW, SOUND)
         ),
         "the end of all validators",
-        seconds=120,
     )
     assert phase_of(cluster, SOUND) == "Succeeded"
     for node in (CRASHING, SLOW):

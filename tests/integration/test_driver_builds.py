@@ -74,7 +74,6 @@ def running(
         wait_until(
             lambda: sign in said(kmod, playbook) and kmod.cluster.kubectl(*pods) == "Running",
             f"the run says {sign!r}, and the build's pod runs",
-            seconds=120,
         )
         yield run
     finally:
@@ -115,7 +114,7 @@ def a_job_that_completes_without_a_push_is_no_success(kmod: Kmod, tmp_path: Path
     )
     assert (row["image"], row["source"], kmod.record()[ODD]["image"]) == ("", "none", "")
     assert begun(kmod, mark) == 1
-    wait_until_none(kmod.builds, "what was for the build", seconds=120)
+    wait_until_none(kmod.builds, "what was for the build")
 
 
 def a_build_that_fails_is_not_repeated_until_somebody_says_so(kmod: Kmod, tmp_path: Path) -> None:
@@ -154,7 +153,7 @@ def other_inputs_are_built_once(kmod: Kmod, tmp_path: Path) -> None:
         hashes.append(odd(kmod.build(tmp_path, recipe_dir=str(tmp_path)))["failed"])
         assert begun(kmod, mark) == 1
     # What was left of the build before is gone.
-    wait_until(lambda: len(kmod.jobs()) == 1, "one Job is there", seconds=120)
+    wait_until(lambda: len(kmod.jobs()) == 1, "one Job is there")
     assert [job["metadata"]["name"] for job in kmod.jobs()] != old
 
     kmod.images.push("base/kmod", "1", labels={"made": "second"})
@@ -174,7 +173,7 @@ def a_run_goes_on_with_the_build_of_one_that_was_killed(kmod: Kmod) -> None:
     assert begun(kmod, mark) == 1
     assert (kmod.drivers()[ODD], kmod.record()[ODD]["image"]) == (image, image)
     assert set(kmod.summaries().values()) == {"ready"}
-    wait_until_none(kmod.builds, "what was for the build", seconds=120)
+    wait_until_none(kmod.builds, "what was for the build")
     kmod.play().unchanged()
 
 
@@ -190,7 +189,7 @@ def what_a_build_did_not_push_takes_nothing_away(kmod: Kmod) -> None:
         1,
     )
     assert ({**kmod.record(), ODD: before[0][ODD]}, kmod.drivers(), kmod.summaries()) == before
-    wait_until_none(kmod.builds, "what was for the build", seconds=120)
+    wait_until_none(kmod.builds, "what was for the build")
 
 
 def a_new_base_image_gives_a_new_image_and_restarts_nothing(kmod: Kmod) -> None:
@@ -212,13 +211,11 @@ def the_build_of_a_killed_run_that_ended_meanwhile_is_found_and_cleared_away(
     kill_in_the_middle(kmod)
     digest = kmod.push_built()
     clear_faults(kmod.cluster.kubeconfig)
-    wait_until(
-        lambda: kmod.jobs()[0]["status"].get("succeeded") == 1, "the Job has succeeded", seconds=120
-    )
+    wait_until(lambda: kmod.jobs()[0]["status"].get("succeeded") == 1, "the Job has succeeded")
     kmod.play().check()
     assert begun(kmod, mark) == 1
     assert kmod.drivers()[ODD].endswith(digest)
-    wait_until_none(kmod.builds, "what was for the build", seconds=120)
+    wait_until_none(kmod.builds, "what was for the build")
     kmod.play().unchanged()
 
 
@@ -236,7 +233,7 @@ def quota(kmod: Kmod, **hard: str) -> Iterator[None]:
     }
     kmod.cluster.kubectl("apply", "-f", "-", stdin=json.dumps({**obj, "spec": spec}))
     path = ("get", "resourcequota", "tight", "-n", NAMESPACE, "-o", "jsonpath={.status.hard}")
-    wait_until(lambda: bool(kmod.cluster.kubectl(*path)), "the quota is in force", seconds=120)
+    wait_until(lambda: bool(kmod.cluster.kubectl(*path)), "the quota is in force")
     yield
     kmod.cluster.kubectl("delete", "resourcequota", "tight", "-n", NAMESPACE)
 
@@ -278,7 +275,7 @@ def a_build_whose_pod_may_not_be_made_says_so_and_ends(kmod: Kmod, tmp_path: Pat
         row = odd(kmod.build(tmp_path, recipe_options=options))
     assert "the build cannot start: FailedCreate: Error creating: pods" in row["problem"]
     assert "exceeded quota: tight" in row["problem"]
-    wait_until_none(kmod.builds, "what was for the build", seconds=120)
+    wait_until_none(kmod.builds, "what was for the build")
 
 
 @contextmanager
@@ -316,7 +313,6 @@ def policy(kmod: Kmod) -> Iterator[None]:
         wait_until(
             lambda: "only on Sundays" in preflight(kmod).output,
             "the policy is in force",
-            seconds=60,
         )
         yield
     finally:
@@ -389,7 +385,7 @@ def a_staged_kernel_has_its_driver_without_a_run(kmod: Kmod) -> None:
     mark = kmod.cluster.mark()
     kmod.cluster.reboot("gpu-new-1", LATER)
     kmod.cluster.relabel("gpu-new-1")
-    wait_until(lambda: driver_on(kmod, "gpu-new-1") == image, "its driver runs", seconds=60)
+    wait_until(lambda: driver_on(kmod, "gpu-new-1") == image, "its driver runs")
     assert kmod.runner.writes(mark) == []
     preflight(kmod, kernels=[], stage=True).check()
     assert (SOON in kmod.drivers(), kmod.drivers()[LATER]) == (False, image)

@@ -93,7 +93,7 @@ def a_run_that_is_interrupted_leaves_its_build_to_the_next(kmod: Kmod, tmp_path:
     only = kmod.options(node_selector={"kubernetes.io/hostname": "odd-1"})
     mark = kmod.cluster.mark()
     with begun(kmod, tmp_path, options=only) as run:
-        wait_until(lambda: active(kmod.jobs()), "a Job is active", seconds=120)
+        wait_until(lambda: active(kmod.jobs()), "a Job is active")
         os.killpg(run.pid, signal.SIGINT)
         assert run.wait(30) != 0
     assert "Traceback" not in said(tmp_path)
@@ -104,7 +104,6 @@ def a_run_that_is_interrupted_leaves_its_build_to_the_next(kmod: Kmod, tmp_path:
         wait_until(
             lambda: "goes on with the build that an earlier run began" in said(tmp_path),
             "the run goes on with the build",
-            seconds=120,
         )
         kmod.push_built()
         clear_faults(kmod.cluster.kubeconfig)
@@ -115,7 +114,7 @@ def a_run_that_is_interrupted_leaves_its_build_to_the_next(kmod: Kmod, tmp_path:
         if request.startswith("create") and "/jobs" in request
     ]
     assert len(made) == 1
-    wait_until_none(kmod.builds, "what was for the build", seconds=120)
+    wait_until_none(kmod.builds, "what was for the build")
 
 
 def kernels_are_built_at_once_but_no_more_of_them_than_allowed(kmod: Kmod, tmp_path: Path) -> None:
@@ -126,7 +125,7 @@ def kernels_are_built_at_once_but_no_more_of_them_than_allowed(kmod: Kmod, tmp_p
     )
     cluster.kubectl("label", "node", "more-1", "kmod=wanted")
     with begun(kmod, tmp_path, build_parallel=2) as run:
-        wait_until(lambda: len(active(kmod.jobs())) == 2, "two Jobs are active", seconds=120)
+        wait_until(lambda: len(active(kmod.jobs())) == 2, "two Jobs are active")
         first = kmod.jobs()
         assert len({kernel_of(job) for job in first}) == len(first) == 2
         for job in first:
@@ -139,7 +138,6 @@ def kernels_are_built_at_once_but_no_more_of_them_than_allowed(kmod: Kmod, tmp_p
                 job for job in active(kmod.jobs()) if kernel_of(job) not in map(kernel_of, first)
             ],
             "a third Job is active",
-            seconds=120,
         )
         (third,) = [job for job in kmod.jobs() if kernel_of(job) not in map(kernel_of, first)]
         assert sorted([*map(kernel_of, first), kernel_of(third)]) == sorted(last)
@@ -183,7 +181,7 @@ def two_recipes_build_the_same_in_one_namespace(kmod: Kmod, tmp_path: Path) -> N
         bed.record()[ODD]["image"].partition("@")[0].rpartition("/")[2] for bed in (kmod, other)
     ]
     assert images == ["simple-kmod", "other-kmod"]
-    wait_until_none(kmod.builds, "what was for the build", seconds=120)
+    wait_until_none(kmod.builds, "what was for the build")
 
 
 def build_odd(kmod: Kmod, folder: Path, **settings: Any) -> tuple[Obj, list[str]]:

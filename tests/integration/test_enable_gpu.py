@@ -141,7 +141,6 @@ def test_a_further_run_changes_nothing(cluster: Cluster, runner: Runner) -> None
     wait_until(
         lambda: sight.has_endpoints(cluster, "nvidia-dcgm-exporter", nodes=3),
         "the exporter's endpoints on 3 nodes",
-        seconds=120,
     )
     before, mark = cluster.dump(), cluster.mark()
     events = sight.phase_events(cluster)

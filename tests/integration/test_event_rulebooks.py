@@ -152,12 +152,11 @@ def test_a_node_that_joins_while_another_run_has_the_lock_ends_ready(
     wait_until(
         lambda: "Another run works on nvidia-gpu" in rulebook.printed(),
         "the run says that another one works",
-        seconds=120,
     )
     assert rulebook.events("node_joined") == before + 1
     lock(cluster, "")
-    wait_until(lambda: rulebook.ready_on(name, KERNEL), f"{name} is ready", seconds=120)
-    wait_until(rulebook.at_rest, "all runs have ended", seconds=120)
+    wait_until(lambda: rulebook.ready_on(name, KERNEL), f"{name} is ready")
+    wait_until(rulebook.at_rest, "all runs have ended")
     # The run was tried again; no second event did it.
     assert rulebook.events("node_joined") == before + 1
 
@@ -171,16 +170,15 @@ def test_a_node_that_boots_another_kernel_ends_ready_again(
     wait_until(
         lambda: rulebook.ready_on("gpu-new-1", "6.8.0-99-generic"),
         "gpu-new-1 is ready on its new kernel",
-        seconds=120,
     )
-    wait_until(rulebook.at_rest, "all runs have ended", seconds=120)
+    wait_until(rulebook.at_rest, "all runs have ended")
     assert rulebook.events("kernel_changed") == before + 1
 
 
 def test_a_special_resource_that_kubectl_makes_is_enabled(
     cluster: Cluster, rulebook: Rulebook
 ) -> None:
-    wait_until(rulebook.at_rest, "all runs have ended", seconds=120)
+    wait_until(rulebook.at_rest, "all runs have ended")
     before = rulebook.events("resource_changed")
     record = ("specialresource", "nvidia-gpu")
     live = json.loads(cluster.kubectl("get", *record, "-o", "json"))
@@ -190,8 +188,8 @@ def test_a_special_resource_that_kubectl_makes_is_enabled(
     made |= {"metadata": {"name": "nvidia-gpu"}, "spec": spec}
     cluster.kubectl("apply", "-f", "-", stdin=json.dumps(made))
     phase = ("get", *record, "-o", "jsonpath={.status.phase}")
-    wait_until(lambda: cluster.kubectl(*phase) == "ready", "it is ready", seconds=60)
-    wait_until(rulebook.at_rest, "all runs have ended", seconds=120)
+    wait_until(lambda: cluster.kubectl(*phase) == "ready", "it is ready")
+    wait_until(rulebook.at_rest, "all runs have ended")
     assert rulebook.events("resource_changed") == before + 1
     # Whoever declares it goes on to: what runs have added is no difference.
     assert "unchanged" in cluster.kubectl("apply", "-f", "-", stdin=json.dumps(made))
@@ -207,7 +205,6 @@ def test_an_rmd_workload_starts_a_run_that_judges_it(cluster: Cluster) -> None:
     wait_until(
         lambda: cluster.kubectl("get", "rmdworkloads", "wanted", "-o", seen) == "1",
         "a run has seen the RmdWorkload",
-        seconds=120,
     )
     # A node that there is not is no success: the run is tried again, until nobody wants it any more.
     cluster.kubectl("delete", "rmdworkload", "wanted")
@@ -220,32 +217,28 @@ def test_nodes_that_join_during_a_run_get_one_more_run_after_it(
     set_fault(cluster.kubeconfig, "gpu-old-1", "driver", "slow", seconds=60)
     cluster.reboot("gpu-old-1", KERNEL)
     cluster.relabel("gpu-old-1")
-    wait_until(lambda: rulebook.runs()[before:] == [BEGIN], "a run has begun", seconds=120)
+    wait_until(lambda: rulebook.runs()[before:] == [BEGIN], "a run has begun")
     seen = rulebook.events("node_joined")
     names = cluster.add_nodes(2, prefix="gpu-later", kernel=KERNEL)
-    wait_until(
-        lambda: rulebook.events("node_joined") > seen, "the event of nodes that join", seconds=120
-    )
+    wait_until(lambda: rulebook.events("node_joined") > seen, "the event of nodes that join")
     # The first run is still on its way while the next one is asked for.
     assert rulebook.runs()[before:] == [BEGIN]
     clear_faults(cluster.kubeconfig)
     wait_until(
         lambda: all(rulebook.ready_on(name, KERNEL) for name in ("gpu-old-1", *names)),
         "all nodes are ready",
-        seconds=120,
     )
     wait_until(
         lambda: len(rulebook.runs()) >= before + 4 and rulebook.at_rest(),
         "the second run has ended",
-        seconds=120,
     )
     assert rulebook.runs()[before:] == [BEGIN, END, BEGIN, END]
 
 
 def test_a_gpu_that_fails_is_mended_with_nobody_there(cluster: Cluster, rulebook: Rulebook) -> None:
     (name,) = cluster.add_nodes(1, prefix="gpu-lost", kernel=KERNEL)
-    wait_until(lambda: rulebook.ready_on(name, KERNEL), f"{name} is ready", seconds=120)
-    wait_until(rulebook.at_rest, "all runs have ended", seconds=120)
+    wait_until(lambda: rulebook.ready_on(name, KERNEL), f"{name} is ready")
+    wait_until(rulebook.at_rest, "all runs have ended")
     before = rulebook.events("pod_crashed")
     fault = {"message": "XID 79: GPU has fallen off the bus", "mended_by": "nvidia-gpu-reset"}
     set_fault(cluster.kubeconfig, name, "device-plugin", "crash", **fault)
@@ -253,10 +246,9 @@ def test_a_gpu_that_fails_is_mended_with_nobody_there(cluster: Cluster, rulebook
     wait_until(
         lambda: "remedies: 1 of 1 nodes proven again" in rulebook.printed(),
         "the node is proven again",
-        seconds=120,
     )
-    wait_until(lambda: rulebook.ready_on(name, KERNEL), f"{name} is ready", seconds=120)
-    wait_until(rulebook.at_rest, "all runs have ended", seconds=120)
+    wait_until(lambda: rulebook.ready_on(name, KERNEL), f"{name} is ready")
+    wait_until(rulebook.at_rest, "all runs have ended")
     # The pod has crashed more than once.
     assert rulebook.events("pod_crashed") == before + 1
     clear_faults(cluster.kubeconfig)
@@ -293,13 +285,11 @@ def test_a_node_that_an_alert_names_is_mended_and_no_template_gets_through(
         wait_until(
             lambda: alerts(port, "s3cr3t", forged, named, {"alertname": "Other"}) == 200,
             "the alerts are accepted",
-            seconds=120,
         )
         assert alerts(port, "guessed", named) == 401
         wait_until(
             lambda: "remedies: 1 of 1 nodes proven again" in guard.printed(),
             "the node is proven again",
-            seconds=120,
         )
     assert "gpu-old-1, which NvidiaGpuXidCritical was reported of" in guard.printed()
     assert guard.printed().count("PLAY [Mend the nodes of a special resource]") == 1

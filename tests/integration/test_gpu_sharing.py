@@ -95,8 +95,8 @@ def test_gpus_are_divided_again_after_a_reboot_before_anybody_uses_them(site: Si
         restarts = [pod["status"]["containerStatuses"][0]["restartCount"] for pod in both]
         return all(restarts) and all(sight.is_ready(pod) for pod in both)
 
-    wait_until(is_back, "GPUs divided again, and advertised", seconds=60)
-    wait_until(lambda: offered(site, "n-1") == {SMALL: "7"}, "seven parts again", seconds=10)
+    wait_until(is_back, "GPUs divided again, and advertised")
+    wait_until(lambda: offered(site, "n-1") == {SMALL: "7"}, "seven parts again")
     # Nobody had the GPU open before.
     mig = sight.pods(site.cluster)["n-1", "mig"]["status"]["containerStatuses"][0]
     assert mig["restartCount"] == 1

@@ -72,11 +72,8 @@ def site(cluster: Cluster) -> Iterator[GpuOperator]:
         wait_until(
             lambda: len(_ready(cluster)) == len(NODES) * (len(OPERANDS) + 1) + 1,
             "all operands are ready",
-            seconds=120,
         )
-        wait_until(
-            lambda: _gpus(cluster, "gpu-old-1") > 0, "allocatable GPUs on gpu-old-1", seconds=120
-        )
+        wait_until(lambda: _gpus(cluster, "gpu-old-1") > 0, "allocatable GPUs on gpu-old-1")
         yield made
 
 
@@ -145,7 +142,6 @@ def test_an_operator_is_taken_over_and_no_driver_restarts(cluster: Cluster, runn
             if each["metadata"]["name"].startswith("nvidia-gpu-driver")
         ],
         "DaemonSets of the operator's drivers",
-        seconds=120,
     )
     kill(cluster, run, lock="nvidia-gpu")
     assert _drivers(cluster) == before

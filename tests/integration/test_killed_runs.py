@@ -29,7 +29,6 @@ pytestmark = pytest.mark.faults
 Obj = dict[str, Any]
 
 KILLS = int(os.environ.get("HE_TEST_KILLS", "8"))
-PATIENCE_S = 20
 NAME = "two-states"
 RECIPE = {
     "hardware_enablement_recipe": NAME,
@@ -80,7 +79,7 @@ def kill(cluster: Cluster, run: subprocess.Popen[str], lock: str = NAME) -> None
         if lives(process):
             os.kill(process, signal.SIGKILL)
     run.wait()
-    wait_until_none(lambda: list(filter(lives, workers)), "workers of the run", seconds=120)
+    wait_until_none(lambda: list(filter(lives, workers)), "workers of the run")
     cluster.kubectl("delete", "lease", lock, "-n", "hardware-enablement", "--ignore-not-found")
 
 
@@ -108,7 +107,6 @@ class Site:
         wait_until(
             lambda: "v1 ConfigMap hardware-enablement/kube-root-ca.crt" in cluster.dump(),
             "the ConfigMap that each namespace gets",
-            seconds=120,
         )
         self.others = objects(cluster)
         self.requests: dict[str, int] = {}
@@ -133,7 +131,6 @@ class Site:
             wait_until(
                 lambda: _settled(self.cluster) == self.enabled,
                 "the objects of an undisturbed run",
-                seconds=120,
             )
         else:
             assert marked == {}
@@ -141,7 +138,6 @@ class Site:
             wait_until_none(
                 lambda: objects(self.cluster).keys() ^ self.others.keys(),
                 "objects of the recipe",
-                seconds=PATIENCE_S,
             )
         found = objects(self.cluster)
         assert {key: found[key] for key in self.others} == self.others
@@ -177,7 +173,6 @@ def test_every_killed_run_is_repaired(cluster: Cluster, runner: Runner) -> None:
         wait_until(
             lambda: cluster.kubectl(*phase) != "Terminating",
             "the end of the namespace",
-            seconds=120,
         )
         runner.play(repair, **RECIPE).check()
         site.judge(repair)
@@ -194,7 +189,6 @@ def test_the_record_goes_last(cluster: Cluster, runner: Runner) -> None:
     wait_until(
         lambda: "deletionTimestamp" in cluster.api.get(path)["metadata"],
         "the namespace is being deleted",
-        seconds=120,
     )
     kill(cluster, run)
     assert cluster.kubectl("get", "hwe", NAME, "-o", "name")

@@ -109,7 +109,7 @@ def test_a_killed_run_leaves_no_worker_and_its_lock_ends(
     assert workers
     waiting.kill()
     # Long before the minute that they would wait for the driver.
-    wait_until_none(lambda: list(filter(lives, workers)), "workers of the run", seconds=20)
+    wait_until_none(lambda: list(filter(lives, workers)), "workers of the run")
 
     played = runner.play("enable", **CHANGED)
     assert played.code != 0

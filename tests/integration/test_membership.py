@@ -100,13 +100,13 @@ def labelled(cluster: Cluster) -> bool:
 def vanish(cluster: Cluster, feature: Obj) -> None:
     """NFD forgets a node: its master takes all labels off."""
     cluster.kubectl("delete", "nodefeature", "-n", feature["metadata"]["namespace"], NODE)
-    wait_until(lambda: not labelled(cluster), "NFD's labels are gone", seconds=120)
+    wait_until(lambda: not labelled(cluster), "NFD's labels are gone")
 
 
 def come_back(cluster: Cluster, feature: Obj) -> None:
     """NFD finds the node anew."""
     cluster.kubectl("apply", "-f", "-", stdin=json.dumps(feature))
-    wait_until(lambda: labelled(cluster), "NFD's labels are back", seconds=120)
+    wait_until(lambda: labelled(cluster), "NFD's labels are back")
 
 
 def happened(cluster: Cluster, reason: str) -> int:
@@ -145,7 +145,6 @@ def test_a_node_stays_whose_labels_vanish_until_they_come_back(
     wait_until(
         lambda: pods(cluster).get("monitoring", running["monitoring"]) != running["monitoring"],
         "another pod of monitoring",
-        seconds=120,
     )
     assert {**pods(cluster), "monitoring": ""} == {**running, "monitoring": ""}
 
@@ -198,7 +197,7 @@ def test_it_leaves_when_the_time_is_over_and_nothing_holds_a_device(
     )
     assert (marks(cluster), len(kernels - daemonsets(cluster))) == ({}, 1)
     assert happened(cluster, "HardwareReleased") == times + 1
-    wait_until_none(lambda: pods(cluster), f"pods on {NODE}", seconds=120)
+    wait_until_none(lambda: pods(cluster), f"pods on {NODE}")
     runner.play("enable", **RECIPE).unchanged()
 
 
@@ -246,7 +245,6 @@ def test_the_pod_of_a_failed_validation_goes_when_its_state_is_proven(
     wait_until(
         lambda: cluster.api.get(path)["status"]["phase"] == "Failed",
         "the end of the validation pod",
-        seconds=120,
     )
     runner.play("enable", **RECIPE).check()
     assert "validate-before-boot" not in cluster.kubectl("get", "pods", "-n", NAME, "-o", "name")

@@ -190,7 +190,6 @@ def what_nobody_publishes_is_built_from_the_vendors_sources(gpus: Gpus) -> None:
         wait_until(
             lambda: any(job["status"].get("active") for job in gpus.jobs()),
             "a Job is active",
-            seconds=120,
         )
         (job,) = gpus.jobs()
         digest = gpus.push_built()

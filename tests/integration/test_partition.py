@@ -111,7 +111,6 @@ def test_other_pods_are_kept_off_and_those_that_ask_for_the_device_are_not(
     wait_until(
         lambda: ("gpu-new-1", "device_plugin") in sight.pods(cluster),
         "another pod of the device plugin",
-        seconds=120,
     )
 
     partition(runner, partitioning_taints=[]).check()
@@ -137,7 +136,6 @@ def test_our_own_pods_tolerate_whatever_is_asked_for_before_it_is_there(
     wait_until(
         lambda: ("gpu-new-1", "monitoring") in sight.pods(cluster),
         "another pod of monitoring",
-        seconds=120,
     )
     # Who joins gets it, too.
     (joined,) = cluster.add_nodes(1, profile="gpu-t4", prefix="joined")

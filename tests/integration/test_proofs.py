@@ -108,7 +108,6 @@ def test_a_change_of_a_watched_object_is_seen_at_once(cluster: Cluster, runner: 
     wait_until(
         lambda: "agent on gpu-old-1: FieldDiffers" in (runner.folder / "enable.log").read_text(),
         "the run sees the change",
-        seconds=120,
     )
     apply(cluster, wrong)
     assert running.wait(timeout=120) == 0, (runner.folder / "enable.log").read_text()
@@ -149,7 +148,6 @@ def test_a_kind_that_cannot_be_read_is_one_sentence_until_it_can(
     wait_until(
         lambda: "things: Unreadable" in (runner.folder / "enable.log").read_text(),
         "the run says that things cannot be read",
-        seconds=120,
     )
     apply(cluster, THING)
     cluster.kubectl(

@@ -88,7 +88,6 @@ class Bed:
         wait_until(
             lambda: self.named(name)["status"]["phase"] in ("Succeeded", "Failed"),
             f"the end of pod {name}",
-            seconds=20,
         )
         return self.named(name)
 
@@ -161,7 +160,6 @@ def bed() -> Iterator[Bed]:
         wait_until(
             lambda: cluster.kubectl("-n", NAMESPACE, "get", "serviceaccounts", "-o", "name"),
             "the namespace's service account",
-            seconds=20,
         )
         yield Bed(cluster, nodes)
 
@@ -176,7 +174,6 @@ def all_up(bed: Bed) -> Iterator[Bed]:
         wait_until(
             lambda: all(is_ready(bed.pod(*item)) for item in pods),
             "all operands are ready on both nodes",
-            seconds=20,
         )
 
     up()
@@ -193,7 +190,6 @@ def test_out_of_order_nothing_serves(bed: Bed) -> None:
     wait_until(
         lambda: waits_for(bed.pod("plugin", bed.first)) == "PodInitializing",
         "PodInitializing",
-        seconds=20,
     )
     assert bed.pod("plugin", bed.first)["status"]["initContainerStatuses"][0]["state"]["running"]
     assert not any(
@@ -209,9 +205,8 @@ def test_out_of_order_nothing_serves(bed: Bed) -> None:
     wait_until(
         lambda: all(is_ready(bed.pod(app, bed.first)) for app in IMAGES),
         "all operands are ready on the first node",
-        seconds=20,
     )
-    wait_until(lambda: bed.gpus(bed.first) == ("8", "8"), "allocatable 8", seconds=20)
+    wait_until(lambda: bed.gpus(bed.first) == ("8", "8"), "allocatable 8")
     assert all(first(bed.pod(app, bed.first))["restartCount"] == 0 for app in IMAGES)
     with pytest.raises(ClusterError, match="previous terminated container"):
         bed.logs(bed.pod("driver", bed.first), "--previous")
@@ -233,7 +228,6 @@ def test_feature_discovery_labels_the_node(all_up: Bed) -> None:
     wait_until(
         lambda: labels().get("nvidia.com/gpu.product") == "NVIDIA-H100-80GB-HBM3",
         "the label of the product",
-        seconds=20,
     )
     assert labels()["nvidia.com/gpu.count"] == "8"
     assert labels()["nvidia.com/cuda.driver-version.major"] == "580"
@@ -241,21 +235,19 @@ def test_feature_discovery_labels_the_node(all_up: Bed) -> None:
     wait_until(
         lambda: "nvidia.com/gpu.product" not in labels(),
         "the label of the product is gone",
-        seconds=20,
     )
 
 
 def test_allocatable_follows_the_plugin(all_up: Bed) -> None:
     all_up.cluster.kubectl("-n", NAMESPACE, "delete", "daemonset", "plugin")
-    wait_until(lambda: all_up.gpus(all_up.first) == ("8", "0"), "allocatable 0", seconds=20)
+    wait_until(lambda: all_up.gpus(all_up.first) == ("8", "0"), "allocatable 0")
     all_up.daemons("plugin")
     wait_until(
         lambda: all_up.gpus(all_up.first) == all_up.gpus(all_up.second) == ("8", "8"),
         "allocatable 8 on both nodes",
-        seconds=20,
     )
     set_fault(all_up.cluster.kubeconfig, all_up.first, "device-plugin", "dead")
-    wait_until(lambda: all_up.gpus(all_up.first) == ("8", "0"), "allocatable 0", seconds=20)
+    wait_until(lambda: all_up.gpus(all_up.first) == ("8", "0"), "allocatable 0")
     assert all_up.gpus(all_up.second) == ("8", "8")
 
 
@@ -268,7 +260,6 @@ def test_crash(all_up: Bed) -> None:
     wait_until(
         lambda: first(all_up.pod("exporter", all_up.first))["restartCount"] >= 2,
         "two restarts of the exporter",
-        seconds=20,
     )
     pod = all_up.pod("exporter", all_up.first)
     assert waits_for(pod) == "CrashLoopBackOff"
@@ -294,12 +285,10 @@ def test_image_pull(all_up: Bed) -> None:
     wait_until(
         lambda: waits_for(all_up.pod("exporter", all_up.first)) == "ErrImagePull",
         "ErrImagePull",
-        seconds=20,
     )
     wait_until(
         lambda: waits_for(all_up.pod("exporter", all_up.first)) == "ImagePullBackOff",
         "ImagePullBackOff",
-        seconds=20,
     )
     pod = all_up.pod("exporter", all_up.first)
     assert pod["status"]["phase"] == "Pending"
@@ -314,21 +303,15 @@ def test_slow_and_later_crash(all_up: Bed) -> None:
     wait_until(
         lambda: all_up.pod("exporter", all_up.first).get("status", {}).get("phase") == "Running",
         "the exporter runs",
-        seconds=20,
     )
     assert not is_ready(all_up.pod("exporter", all_up.first))
-    wait_until(
-        lambda: is_ready(all_up.pod("exporter", all_up.first)), "the exporter is ready", seconds=20
-    )
+    wait_until(lambda: is_ready(all_up.pod("exporter", all_up.first)), "the exporter is ready")
     set_fault(all_up.cluster.kubeconfig, all_up.first, "exporter", "later-crash", seconds=2)
     all_up.replace("exporter", all_up.first)
-    wait_until(
-        lambda: is_ready(all_up.pod("exporter", all_up.first)), "the exporter is ready", seconds=20
-    )
+    wait_until(lambda: is_ready(all_up.pod("exporter", all_up.first)), "the exporter is ready")
     wait_until(
         lambda: waits_for(all_up.pod("exporter", all_up.first)) == "CrashLoopBackOff",
         "CrashLoopBackOff",
-        seconds=20,
     )
 
 
@@ -341,8 +324,8 @@ def test_never_scheduled(all_up: Bed) -> None:
         conditions = all_up.pod("exporter", all_up.first).get("status", {}).get("conditions", [])
         return next((item for item in conditions if item["type"] == "PodScheduled"), {})
 
-    wait_until(lambda: scheduled().get("reason") == "Unschedulable", "Unschedulable", seconds=20)
-    wait_until(lambda: is_ready(all_up.pod("hook", all_up.first)), "the hook is ready", seconds=20)
+    wait_until(lambda: scheduled().get("reason") == "Unschedulable", "Unschedulable")
+    wait_until(lambda: is_ready(all_up.pod("hook", all_up.first)), "the hook is ready")
 
 
 def test_pods_choose_their_own_behaviour(bed: Bed) -> None:
@@ -374,7 +357,6 @@ def test_all_devices_in_use(all_up: Bed) -> None:
     wait_until(
         lambda: all_up.named("holder")["status"]["phase"] == "Running",
         "the holder runs",
-        seconds=20,
     )
     late = validator("late", all_up.first, 1, {})
     all_up.apply(late)
@@ -384,13 +366,11 @@ def test_all_devices_in_use(all_up: Bed) -> None:
             in json.dumps(all_up.named("late")["status"].get("conditions", ""))
         ),
         "Insufficient nvidia.com/gpu",
-        seconds=20,
     )
     all_up.cluster.kubectl("-n", NAMESPACE, "delete", "pod", "holder")
     wait_until(
         lambda: all_up.named("late")["status"]["phase"] == "Succeeded",
         "the late pod has succeeded",
-        seconds=20,
     )
 
 
@@ -400,7 +380,6 @@ def test_a_reboot_into_another_kernel(all_up: Bed) -> None:
     wait_until(
         lambda: waits_for(all_up.pod("driver", node)) == "CrashLoopBackOff",
         "CrashLoopBackOff",
-        seconds=20,
     )
     assert OTHER_KERNEL in all_up.logs(all_up.pod("driver", node))
     assert not is_ready(all_up.pod("plugin", node))
@@ -408,8 +387,8 @@ def test_a_reboot_into_another_kernel(all_up: Bed) -> None:
     assert is_ready(all_up.pod("driver", all_up.second))
     assert all_up.run("after-reboot", node)["status"]["phase"] == "Failed"
     all_up.cluster.reboot(node, KERNEL)
-    wait_until(lambda: is_ready(all_up.pod("plugin", node)), "the plugin is ready", seconds=20)
-    wait_until(lambda: all_up.gpus(node) == ("8", "8"), "allocatable 8", seconds=20)
+    wait_until(lambda: is_ready(all_up.pod("plugin", node)), "the plugin is ready")
+    wait_until(lambda: all_up.gpus(node) == ("8", "8"), "allocatable 8")
     assert first(all_up.pod("plugin", node))["restartCount"] == 2
 
 
@@ -419,7 +398,6 @@ def test_a_silent_kubelet_does_nothing(all_up: Bed) -> None:
     wait_until(
         lambda: not is_ready(all_up.pod("exporter", all_up.first)),
         "the node lifecycle controller says that the pod is not ready",
-        seconds=20,
     )
     time.sleep(1)
     assert (
@@ -451,7 +429,6 @@ def test_a_node_names_the_address_of_an_operands_pods(bed: Bed) -> None:
             wait_until(
                 lambda node=node: is_ready(bed.pod("rmd", node)),
                 f"the pod on {node} is ready",
-                seconds=20,
             )
             status = bed.pod("rmd", node)["status"]
             assert status["podIPs"] == [{"ip": status["podIP"]}]
@@ -465,9 +442,8 @@ def test_a_node_names_the_address_of_an_operands_pods(bed: Bed) -> None:
         wait_until(
             lambda: bed.pod("rmd", bed.first).get("metadata", {}).get("uid") not in (None, old),
             "another pod",
-            seconds=20,
         )
-        wait_until(lambda: is_ready(bed.pod("rmd", bed.first)), "the new pod is ready", seconds=20)
+        wait_until(lambda: is_ready(bed.pod("rmd", bed.first)), "the new pod is ready")
         assert bed.pod("rmd", bed.first)["status"]["podIP"] == fleet[bed.first].address
         bed.cluster.kubectl("-n", NAMESPACE, "delete", "daemonset", "rmd")
 
@@ -493,12 +469,10 @@ def test_the_daemon_goes_on_where_it_was(all_up: Bed) -> None:
     wait_until(
         lambda: not all_up.pod("discovery", all_up.first),
         "the pod of discovery is gone",
-        seconds=20,
     )
     wait_until(
         lambda: "nvidia.com/gpu.product" not in all_up.node(all_up.first)["metadata"]["labels"],
         "the label of the product is gone",
-        seconds=20,
     )
     assert (
         all_up.pod("driver", all_up.first)["metadata"]["resourceVersion"]

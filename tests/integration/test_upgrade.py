@@ -152,7 +152,6 @@ def test_a_canary_that_fails_stops_everything_and_is_put_back(site: Site) -> Non
     wait_until(
         lambda: site.upgrades().get("n-1", {}).get("phase") == "quarantined",
         "n-1 is quarantined",
-        seconds=120,
     )
     clear_faults(site.cluster.kubeconfig)
     assert run.wait(timeout=120) != 0
@@ -183,7 +182,7 @@ def test_a_daemonset_of_others_makes_room_and_comes_back(site: Site) -> None:
         "spec": {"selector": {"matchLabels": {"app": "exporter"}}, "template": template},
     }
     site.cluster.kubectl("apply", "-f", "-", stdin=json.dumps(body))
-    wait_until(site.pods, "a pod of the exporter runs", seconds=120)
+    wait_until(site.pods, "a pod of the exporter runs")
     first = set(site.pods())
     site.deploy()
     site.upgrade(**AT_ONCE).check()
@@ -191,7 +190,6 @@ def test_a_daemonset_of_others_makes_room_and_comes_back(site: Site) -> None:
     wait_until(
         lambda: site.pods() and not first & set(site.pods()),
         "other pods of the exporter run",
-        seconds=120,
     )
     site.cluster.kubectl("delete", "daemonset", "exporter", "-n", THEIRS)
 
@@ -207,7 +205,6 @@ def test_two_runs_at_once_and_an_api_server_that_is_gone_for_a_while(site: Site)
     wait_until(
         lambda: "upgrading" in [each["phase"] for each in site.upgrades().values()],
         "a node is upgrading",
-        seconds=120,
     )
     second = site.upgrade(**AT_ONCE)
     assert second.code != 0
@@ -272,7 +269,6 @@ def test_a_driver_that_cannot_be_unloaded_comes_with_a_reboot(site: Site) -> Non
     wait_until(
         lambda: asked in sight.nodes(site.cluster)["n-1"]["metadata"].get("annotations", {}),
         "the annotation that asks for a reboot",
-        seconds=120,
     )
     assert site.upgrades()["n-1"]["boot"] == before["n-1"]
     site.cluster.reboot("n-1", KERNEL)

@@ -12,34 +12,30 @@ from typing import Any
 import pytest
 
 _PAUSE_S = 0.2
+# Only what never comes takes this long: shorter ones failed where much else ran.
+_PATIENCE_S = 240
 
 
-def wait_until(
-    condition: Callable[[], Any],
-    what: str,
-    *,
-    seconds: float = 60,
-    instead: Callable[[], Any] = str,
-) -> Any:
-    """What the condition returns as soon as that is true; the test fails after so many seconds, with
-    what is there instead."""
-    for _turn in _turns(seconds):
+def wait_until(condition: Callable[[], Any], what: str, *, instead: Callable[[], Any] = str) -> Any:
+    """What the condition returns as soon as that is true; the test fails with what is there
+    instead if it never is."""
+    for _turn in _turns():
         if found := condition():
             return found
-    pytest.fail(f"not within {seconds:.0f} s: {what} {instead()}".rstrip())
+    pytest.fail(f"not within {_PATIENCE_S} s: {what} {instead()}".rstrip())
 
 
-def wait_until_none(left: Callable[[], Collection[Any]], what: str, *, seconds: float = 60) -> None:
-    """Wait until nothing is left; the test fails with what is, after so many seconds."""
-    for _turn in _turns(seconds):
+def wait_until_none(left: Callable[[], Collection[Any]], what: str) -> None:
+    """Wait until nothing is left; the test fails with what is if it never goes."""
+    for _turn in _turns():
         if not (found := left()):
             return
-    pytest.fail(f"not gone within {seconds:.0f} s: {what}: {found}")
+    pytest.fail(f"not gone within {_PATIENCE_S} s: {what}: {found}")
 
 
-def _turns(seconds: float) -> Iterator[None]:
+def _turns() -> Iterator[None]:
     """Turns to look: the first at once, the others until the time is over."""
-    deadline = time.monotonic() + seconds
+    deadline = time.monotonic() + _PATIENCE_S
     yield
     while time.monotonic() <= deadline:
         time.sleep(_PAUSE_S)

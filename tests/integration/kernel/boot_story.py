@@ -129,7 +129,7 @@ def what_was_listed_is_there_before_the_kubelet(site: Site, machine: Machine) ->
 def the_label_goes_by_itself(site: Site, machine: Machine) -> None:
     site.cluster.relabel(machine.vm.name)
     machine.transcript.say("no run: the node's own agent says what holds in this boot")
-    wait_until(lambda: site.summaries()[machine.vm.name] != "ready", "the label goes", seconds=120)
+    wait_until(lambda: site.summaries()[machine.vm.name] != "ready", "the label goes")
     summary(site, machine)
     assert not machine.loaded(MODULE)
 
@@ -174,7 +174,6 @@ def a_node_that_says_so_is_told_before_the_first_write(site: Site, machine: Mach
             == "true"
         ),
         "the label of NFD",
-        seconds=120,
     )
     played = enable(site, **GREETING)
     assert played.code != 0
@@ -207,7 +206,7 @@ def ours_is_loaded(site: Site, machine: Machine, folder: Path, **options: Any) -
     assert f"{MODULE}: hello" in machine.kernel_says(MODULE)
     # Tainted as any module that is not the kernel's own, and not (E) as one without a signature.
     assert machine.run(f"cat /sys/module/{MODULE}/taint") == "O"
-    wait_until(lambda: site.summaries()[machine.vm.name] == "ready", "the node says so", seconds=60)
+    wait_until(lambda: site.summaries()[machine.vm.name] == "ready", "the node says so")
     summary(site, machine)
     told = [played.output, site.driver_log(machine.vm.name)]
     told.append(site.cluster.kubectl("get", "jobs,configmaps,pods,sr", "-A", "-o", "json"))
@@ -241,11 +240,9 @@ def a_boot_into_it_has_the_driver_with_no_run(site: Site, machine: Machine) -> N
     # What modprobe had listed, and what it kept away.
     assert (machine.loaded("loop"), machine.loaded(LISTED)) == (False, True)
     site.cluster.relabel(machine.vm.name)
-    wait_until(lambda: machine.loaded(MODULE), "the staged driver loads", seconds=120)
+    wait_until(lambda: machine.loaded(MODULE), "the staged driver loads")
     gap(machine, f"{MODULE}: hello")
-    wait_until(
-        lambda: site.summaries()[machine.vm.name] == "ready", "the node says so", seconds=120
-    )
+    wait_until(lambda: site.summaries()[machine.vm.name] == "ready", "the node says so")
     summary(site, machine)
     assert (machine.kernel, site.runner.writes(mark)) == (kernel, [])
 

@@ -139,9 +139,9 @@ def test_a_pod_builds_a_module_and_another_node_pulls_it(
     secret(bench, "pull", registry, PULLER)
     target = f"{registry.named_address}/probe:1"
     build(bench, "build", kernel, target)
-    assert (
-        wait_until(lambda: phase(bench, "build"), "the build's end", seconds=180) == "Succeeded"
-    ), bench.kubectl("logs", "build")
+    assert wait_until(lambda: phase(bench, "build"), "the build's end") == "Succeeded", (
+        bench.kubectl("logs", "build")
+    )
 
     # Of two streams that write at the same moment a log has the lines in any order.
     show = "exec 2>&1; modinfo -F vermagic /src/probe.ko && insmod /src/probe.ko"
@@ -153,7 +153,7 @@ def test_a_pod_builds_a_module_and_another_node_pulls_it(
     }
     bench.pod("driver", {**spec, "imagePullSecrets": [{"name": "pull"}]})
     # It ends badly: no module is loaded here, and a pod without privileges may not even try.
-    assert wait_until(lambda: phase(bench, "driver"), "the driver's end", seconds=60) == "Failed"
+    assert wait_until(lambda: phase(bench, "driver"), "the driver's end") == "Failed"
     vermagic, refusal = bench.kubectl("logs", "driver").splitlines()
     assert vermagic.split()[0] == kernel
     assert "could not insert module" in refusal
@@ -170,4 +170,4 @@ def test_without_a_pull_secret_the_registry_refuses(bench: Bench, registry: Regi
             "message", ""
         )
 
-    wait_until(refusal, "the registry's refusal", seconds=30)
+    wait_until(refusal, "the registry's refusal")

@@ -93,7 +93,7 @@ def what_somebody_changes_is_changed_back_without_a_run(runner: Runner) -> None:
     root = runner.cluster.real_node(runner.cluster.workers[0]).root / TREE.lstrip("/")
     before = ways(runner)
     (root / GOLD / "schemata").write_text("    L3:0=003\n")
-    wait_until(lambda: ways(runner) == before, "the class has its ways again", seconds=30)
+    wait_until(lambda: ways(runner) == before, "the class has its ways again")
 
 
 def pods_may_ask_for_classes_and_for_nothing_else(bench: Bench) -> None:

@@ -42,7 +42,7 @@ def a_device_plugin_brings_its_devices_and_takes_them_away(bench: Bench) -> None
     node = bench.cluster.workers[0]
     assert counts(bench, node) == (None, None)
     start_plugin(bench, node)
-    wait_until(lambda: counts(bench, node) == ("4", "4"), "allocatable 4", seconds=30)
+    wait_until(lambda: counts(bench, node) == ("4", "4"), "allocatable 4")
 
 
 def a_pod_with_a_device_gets_what_the_cdi_specification_says(bench: Bench) -> None:
@@ -73,9 +73,7 @@ def more_devices_than_there_are_keep_a_pod_pending(bench: Bench) -> None:
 
 def without_its_plugin_the_devices_are_there_but_not_to_be_had(bench: Bench) -> None:
     bench.kubectl("delete", "pod", "plugin", "--grace-period=1")
-    wait_until(
-        lambda: counts(bench, bench.cluster.workers[0]) == ("4", "0"), "allocatable 0", seconds=60
-    )
+    wait_until(lambda: counts(bench, bench.cluster.workers[0]) == ("4", "0"), "allocatable 0")
 
 
 def test_devices_come_are_given_and_go(bench: Bench) -> None:

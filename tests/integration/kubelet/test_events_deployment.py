@@ -89,7 +89,7 @@ def is_ready(cluster: Cluster, node: str) -> bool:
 def test_a_node_that_joins_ends_ready(cluster: Cluster) -> None:
     wait_until(lambda: "cluster_events.yml" in log(cluster), "the rulebook is loaded")
     (name,) = cluster.add_nodes(1, profile="gpu-t4", prefix="gpu-joined")
-    wait_until(lambda: is_ready(cluster, name), "the node is ready", seconds=120)
+    wait_until(lambda: is_ready(cluster, name), "the node is ready")
     (pod,) = pods(cluster)
     assert pod["spec"]["nodeName"] in cluster.workers
     assert pod["status"]["containerStatuses"][0]["restartCount"] == 0
@@ -111,7 +111,7 @@ def test_another_pod_goes_on_where_one_was_killed(cluster: Cluster) -> None:
     cluster.kubectl(
         "delete", "pods", "-n", NAMESPACE, "-l", f"app.kubernetes.io/name={NAME}", "--now"
     )
-    wait_until(lambda: is_ready(cluster, name), "the node is ready", seconds=180)
+    wait_until(lambda: is_ready(cluster, name), "the node is ready")
     (after,) = pods(cluster)
     assert before["metadata"]["uid"] != after["metadata"]["uid"]
     assert "Traceback" not in log(cluster)

@@ -164,7 +164,7 @@ def without_its_plugin_the_devices_are_missed_and_a_run_brings_them_back(site: S
     absent = "device-plugin=localhost/absent:1"
     site.cluster.kubectl("set", "image", "daemonset/nvidia-device-plugin", "-n", NAMESPACE, absent)
     # The update stops at the first node, whose plugin is gone.
-    wait_until(lambda: "0" in site.allocatable().values(), "allocatable 0", seconds=90)
+    wait_until(lambda: "0" in site.allocatable().values(), "allocatable 0")
     (node,) = [name for name, count in site.allocatable().items() if count == "0"]
     # With that the kubelet has written its node's status.
     assert set(site.conditions().values()) == {PROVEN}
@@ -200,8 +200,6 @@ def a_driver_is_exchanged_under_a_pod_that_has_a_device(site: Site, bench: Bench
             and site.status("nvidia-driver", node, "restartCount") not in ("", "0")
         ),
         "the new driver pod is refused",
-        # A container has to be made, and to end twice, on a machine that does more than this.
-        seconds=240,
         # Of one alone kubectl shows the events.
         instead=lambda: site.cluster.kubectl(
             "describe", "pod", "-n", NAMESPACE, site.pod("nvidia-driver", node)
@@ -280,7 +278,6 @@ def disable_unloads_the_driver(site: Site) -> None:
     wait_until(
         lambda: " /run/nvidia/driver " not in here.run("cat", mounts),
         "the driver's files are gone",
-        seconds=90,
     )
 
 

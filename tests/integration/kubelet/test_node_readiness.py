@@ -139,7 +139,6 @@ def a_node_that_joins_stops_where_it_is_broken(site: Site) -> None:
     wait_until(
         lambda: site.summaries()[second] == "driver_validation.waiting",
         "the second node waits for the proof of its driver",
-        seconds=120,
     )
     assert gates(site, second) == {"driver": "ready", "runtime_hook": "ready"}
     assert site.pod("nvidia-device-plugin", second) == ""
@@ -154,7 +153,7 @@ def mended_it_ends_ready_with_nobody_there(site: Site) -> None:
     _first, second = site.cluster.workers
     mark = site.cluster.mark()
     site.install(second, Gpus())
-    wait_until(lambda: site.summaries()[second] == "ready", "the second node is ready", seconds=180)
+    wait_until(lambda: site.summaries()[second] == "ready", "the second node is ready")
     assert gates(site, second) == dict.fromkeys(STATES, "ready")
     assert site.allocatable()[second] == "2"
     assert requests(site, mark) == []
@@ -201,8 +200,8 @@ def a_node_that_leaves_leaves_nothing_behind(site: Site) -> None:
     arguments = {"hardware_enablement_recipe": "nvidia-gpu"}
     site.cluster.equip(second, "cpu-only")
     site.runner.play("enable", hardware_enablement_release_nodes=[second], **arguments).check()
-    wait_until_none(lambda: marks(site, second), "marks of ours", seconds=120)
-    wait_until_none(lambda: pods(site, second), "pods of ours", seconds=120)
+    wait_until_none(lambda: marks(site, second), "marks of ours")
+    wait_until_none(lambda: pods(site, second), "pods of ours")
     assert not file.exists()
 
 

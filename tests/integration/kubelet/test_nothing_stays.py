@@ -148,7 +148,7 @@ def test_a_machine_whose_parent_is_killed_takes_its_pods_along(before: Machine) 
             file.read_text() for file in (root / cgroup_name(cluster.folder)).rglob("cgroup.procs")
         )
 
-    wait_until_none(processes_in_the_cgroup, "processes of pods", seconds=10)
+    wait_until_none(processes_in_the_cgroup, "processes of pods")
     cluster.down()
     assert_gone(before)
 

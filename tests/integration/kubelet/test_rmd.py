@@ -216,7 +216,7 @@ def a_pod_with_a_cpu_of_its_own_is_seen_in_both_ways(site: Site) -> None:
     pod = site.get("pod", "cached")
     uid = pod["metadata"]["uid"]
     container = pod["status"]["containerStatuses"][0]["containerID"].rpartition("/")[2]
-    found = wait_until(lambda: told(site, uid), "the agent tells of the pod's CPU", seconds=30)
+    found = wait_until(lambda: told(site, uid), "the agent tells of the pod's CPU")
     cpu = found["cpu_manager"]["entries"][uid]["main"]
     assert cpu != RESERVED
     assert found["cgroups"][uid] == {container: cpu}
@@ -260,7 +260,7 @@ def what_the_kernel_has_otherwise_is_made_true(site: Site) -> None:
     schemata = site.tree / state["cosName"] / "schemata"
     before, reported = schemata.read_text(), site.report()
     schemata.write_text(before.replace("L3:0=", "L3:0=1"))
-    wait_until(lambda: site.report() != reported, "the agent sees it", seconds=30)
+    wait_until(lambda: site.report() != reported, "the agent sees it")
     told = site.play("rmd_workloads", "--check", "--diff").check().output
     assert "it has 3 ways of cache 0 instead of 2" in told, told
     site.play("rmd_workloads").check()
@@ -282,7 +282,6 @@ def the_pod_takes_its_workload_with_it(site: Site) -> None:
     wait_until(
         lambda: site.report()["cpu_manager"]["entries"] == {},
         "the agent sees that it is gone",
-        seconds=30,
     )
 
 

@@ -128,7 +128,7 @@ def the_pod_gets_its_workload(
 
 def deleting_the_pod_deletes_its_workload(bed: UserObjects, reconcile: Module) -> None:
     bed.cluster.kubectl("delete", "pod", POD)
-    wait_until(lambda: bed.going("rmdworkload", OF_POD), "the garbage collector", seconds=30)
+    wait_until(lambda: bed.going("rmdworkload", OF_POD), "the garbage collector")
     reconcile.done()
     assert OF_POD not in bed.cluster.kubectl("get", "rmdworkloads", "-o", "name")
     reconcile.unchanged()

@@ -64,7 +64,6 @@ class ResctrlBed(UserObjects):
         wait_until(
             lambda: all(agent.log.read_text() for agent in self.agents.values()),
             "all reports",
-            seconds=30,
         )
 
     def give(self, node: str, uid: str, **cpus: str) -> None:

@@ -215,7 +215,7 @@ def names_of_two_namespaces_are_two_workloads_and_one_name_is_refused(
     reconcile.done()
     assert bed.uuids(ONE) == ["team.web", "web"]
 
-    wait_until(lambda: bed.age("rmdworkload", "web", "team") > 1, "a second", seconds=30)
+    wait_until(lambda: bed.age("rmdworkload", "web", "team") > 1, "a second")
     bed.create(workload("team.web", {**spec, "coreIds": ["3"]}))
     played = reconcile.failed()
     assert "the older RmdWorkload team/web" in played
@@ -329,7 +329,6 @@ def a_node_that_has_left_counts_as_removed(bed: ObjectsBed, reconcile: Module) -
     wait_until(
         lambda: TWO not in bed.cluster.kubectl("get", "rmdnodestates", "-o", "name"),
         "the node state's end",
-        seconds=30,
     )
     reconcile.unchanged()
 

@@ -149,7 +149,6 @@ def eviction_only_of_the_pod_that_owns_the_workload(
             bed.get("poddisruptionbudget", "nginx").get("status", {}).get("currentHealthy") == 1
         ),
         "the budget",
-        seconds=30,
     )
     played = runner.play("rmd_workloads", hardware_enablement_rmd_failure_policy="evict")
     assert played.code != 0
@@ -161,12 +160,10 @@ def eviction_only_of_the_pod_that_owns_the_workload(
     wait_until(
         lambda: "pod/nginx" not in bed.cluster.kubectl("get", "pods", "-o", "name"),
         "the eviction",
-        seconds=30,
     )
     wait_until(
         lambda: bed.going("rmdworkload", "nginx-rmd-workload-nginx1"),
         "the garbage collector",
-        seconds=30,
     )
     reconcile.done()
     assert bed.uuids(NODE) == []

@@ -64,7 +64,6 @@ def the_role_deploys_no_daemon_and_no_certificate(bed: ResctrlBed) -> None:
     wait_until(
         lambda: all(agent.log.exists() for agent in bed.agents.values()),
         "the first reports",
-        seconds=30,
     )
     mark = bed.cluster.mark()
     bed.play().check()
@@ -112,18 +111,15 @@ def repaired_by_no_run(bed: ResctrlBed, what: str) -> None:
         agent.tree.reset()
         # A boot; and one at which the API server cannot be reached.
         agent.start(NOWHERE if what == "boot alone" else "")
-    wait_until(lambda: agent.tree.dump() == before, f"the repair of {what}", seconds=30)
+    wait_until(lambda: agent.tree.dump() == before, f"the repair of {what}")
     if what == "boot alone":
         wait_until(
             lambda: any("API server" in text for text in agent.said()["problems"]),
             "its word",
-            seconds=30,
         )
         agent.kill()
         agent.start()
-        wait_until_none(
-            lambda: agent.said()["problems"], "problems that the agent tells", seconds=30
-        )
+        wait_until_none(lambda: agent.said()["problems"], "problems that the agent tells")
 
 
 def an_object_that_changes_while_no_agent_runs_waits_for_it(
@@ -134,7 +130,7 @@ def an_object_that_changes_while_no_agent_runs_waits_for_it(
     bed.create(workload("late", nodes=[TWO], coreIds=["5"], cache={"max": 1, "min": 1}))
     assert "the agent has not seen it yet" in reconcile.failed()
     agent.start()
-    wait_until(lambda: bed.groups()[TWO].get(".late") == "5", "the agent's start", seconds=30)
+    wait_until(lambda: bed.groups()[TWO].get(".late") == "5", "the agent's start")
     reconcile.done()
     mark = bed.cluster.mark()
     reconcile.unchanged()
@@ -150,9 +146,7 @@ def nonsense_is_told_and_holds_up_nothing(bed: ResctrlBed, reconcile: Module) ->
     name = f"rmd-node-state-{ONE}"
     words = ("patch", "rmdnodestate", name, "--type=merge", "-p")
     bed.cluster.kubectl(*words, json.dumps(patch))
-    wait_until(
-        lambda: "odd" in bed.agents[ONE].said()["declared"], "the agent's answer", seconds=30
-    )
+    wait_until(lambda: "odd" in bed.agents[ONE].said()["declared"], "the agent's answer")
     declared = bed.agents[ONE].said()["declared"]
     assert declared["odd"] == {"why": "'five' is no core"}
     assert set(bed.groups()[ONE]) == {WEB.removeprefix("hardware-enablement")}
@@ -171,13 +165,13 @@ def a_group_of_somebody_else_is_named(bed: ResctrlBed, reconcile: Module) -> Non
         return "somebody" in agent.said()["resctrl"]["groups"]
 
     agent.tree.make("somebody")
-    wait_until(is_there, "the agent's word", seconds=30)
+    wait_until(is_there, "the agent's word")
     assert "shares ways of cache 0 with group somebody" in reconcile.failed()
     status = bed.get("rmdnodestate", f"rmd-node-state-{ONE}")["status"]
     assert status["groups"]["somebody"] == {"CPUs": "", "L3": "0=7ff;1=7ff", "MB": "0=100;1=100"}
     assert in_force(bed) == {}
     agent.tree.remove("somebody")
-    wait_until(lambda: not is_there(), "the agent's word", seconds=30)
+    wait_until(lambda: not is_there(), "the agent's word")
     reconcile.done()
     assert in_force(bed) == {CACHE: "2/2"}
 
@@ -203,7 +197,7 @@ def a_pod_has_its_cache_before_a_run_and_no_longer_than_it_lives(
     pretender = a_pod_with_rmds_labels(bed)
     bed.start(ONE, guaranteed(POD, nginx1_cache_min="2"), nginx1="5-7")
     group = f".{POD}-rmd-workload-nginx1"
-    wait_until(lambda: bed.groups()[ONE].get(group) == "5-7", "the pod's cache", seconds=30)
+    wait_until(lambda: bed.groups()[ONE].get(group) == "5-7", "the pod's cache")
     cores = ["5", "6", "7"]
     state = {"cosName": f"hardware-enablement.{OF_POD}", "id": OF_POD, "coreIds": cores}
     state |= {"rdt": {"cache": {"max": 2, "min": 2}}}
@@ -246,11 +240,11 @@ def what_cannot_be_is_rolled_back(bed: ResctrlBed, module: Module) -> None:
     tree = bed.agents[TWO].tree
     tree.make("COS2")
     tree.assign("COS2", [6])
-    wait_until(lambda: ".w" not in bed.groups()[TWO], "the agent's word", seconds=30)
+    wait_until(lambda: ".w" not in bed.groups()[TWO], "the agent's word")
     # There is nothing to send, and it is not in force.
     assert "core 6 is in group COS2" in module.failed(**wanted)
     bed.agents[TWO].tree.remove("COS2")
-    wait_until(lambda: ".w" in bed.groups()[TWO], "the repair", seconds=30)
+    wait_until(lambda: ".w" in bed.groups()[TWO], "the repair")
     module.done(nodes=[ONE, TWO], uuid="w", state="absent")
     assert [".w" in found for found in bed.groups().values()] == [False, False]
 
@@ -271,9 +265,7 @@ def the_back_end_becomes_rmd(bed: ResctrlBed, reconcile: Module) -> Iterator[Fle
     kept = KeptCertificates(bed.cluster, folder / "pki")
     with ExitStack() as ended:
         with bed.change_over("rmd"):
-            wait_until(
-                lambda: not any(bed.groups().values()), "the end of the agents' groups", seconds=120
-            )
+            wait_until(lambda: not any(bed.groups().values()), "the end of the agents' groups")
             bed.restart_agents(writes=False)
             fleet = ended.enter_context(Fleet(NODES, tls=kept.tls, **settings))
         assert set(kept.certificates()) == set(NODES)
@@ -296,7 +288,6 @@ def and_resctrl_again(bed: ResctrlBed, fleet: Fleet, reconcile: Module) -> None:
     wait_until(
         lambda: all(agent.said()["problems"] for agent in bed.agents.values()),
         "their word",
-        seconds=30,
     )
     assert fleet.dump() == before
     assert list(bed.groups()[ONE]) == [f"COS{number}" for number in range(1, 8)]
@@ -304,7 +295,6 @@ def and_resctrl_again(bed: ResctrlBed, fleet: Fleet, reconcile: Module) -> None:
         wait_until(
             lambda: not any("COS2" in found for found in bed.groups().values()),
             "RMD's end",
-            seconds=120,
         )
     reconcile.done()
     assert in_force(bed) == {CACHE: "2/2"}

@@ -132,7 +132,7 @@ def test_the_original_operator_is_found_named_and_refused(site: Site) -> None:
     # Ended, but its daemons still run.
     site.cluster.kubectl("scale", "deployment", "intel-rmd-operator", "--replicas=0")
     site.cluster.kubectl("run", "rmd-rdt-1", "--image=rmd:latest", "--labels=name=rmd-pod")
-    wait_until(lambda: "rmd-rdt-1" in site.names("pods"), "pod rmd-rdt-1 is there", seconds=120)
+    wait_until(lambda: "rmd-rdt-1" in site.names("pods"), "pod rmd-rdt-1 is there")
     assert "(Pod default/rmd-rdt-1)" in said(site.play("--check"))
     site.cluster.kubectl("delete", "pod", "rmd-rdt-1", "--now")
 
@@ -259,7 +259,6 @@ def a_node_where_rmd_would_not_work_says_why(site: Site) -> None:
     wait_until(
         lambda: site.get("daemonset", "intel-rmd")["status"].get("numberReady") == 3,
         "all daemons are ready",
-        seconds=90,
     )
 
 

@@ -42,10 +42,10 @@ def killed(bed: WorkloadBed, **wanted: Any) -> None:
     os.killpg(process.pid, signal.SIGKILL)
     process.wait()
     # A worker of its own session ends when it sees that its parent is dead.
-    wait_until_none(lambda: list(filter(lives, workers)), "workers of the run", seconds=10)
+    wait_until_none(lambda: list(filter(lives, workers)), "workers of the run")
     assert [body["uuid"] for body in server.workloads()] == []
     server.stop()
-    wait_until(lambda: hanging.status is not None, "the end of the request that hung", seconds=10)
+    wait_until(lambda: hanging.status is not None, "the end of the request that hung")
     server.faults.clear()
     server.start()
     # The hold of a dead run lasts a minute; the test has not that much patience.
