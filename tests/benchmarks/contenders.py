@@ -52,6 +52,13 @@ def enable(bed: Bed, recipe: str, options: Mapping[str, str] | None = None) -> C
     return Contender(f"enable {recipe} (with proofs)", command, converges=True)
 
 
+def status(bed: Bed, recipe: str, *, page: bool = False) -> Contender:
+    """A look at all states on all nodes; page: written as HTML as well."""
+    report = {"hardware_enablement_report": str(bed.folder / "page.html")} if page else {}
+    command = bed.runner.command("status", hardware_enablement_recipe=recipe, **report)
+    return Contender(f"status {recipe}", command, converges=True)
+
+
 def exchange(bed: Bed, recipe: str, at_once: str) -> Contender:
     """Drivers that wait for a restart, so many at a time."""
     pace = {"upgrade_waves": [at_once], "upgrade_max_unavailable": at_once}

@@ -13,8 +13,9 @@ from pathlib import Path
 
 REPO = Path(__file__).resolve().parents[2]
 
-# What would point a test at the user's cluster or change how Ansible and Python behave.
-_FOREIGN = ("KUBECONFIG", "PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV")
+# What would point a test at the user's cluster or change how Ansible and Python behave, or which tests run: a
+# part of them would count as all.
+_FOREIGN = ("KUBECONFIG", "PYTEST_ADDOPTS", "PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV")
 _FOREIGN_PREFIXES = ("ANSIBLE_", "K8S_AUTH_", "MOLECULE_", "GIT_")
 
 

@@ -225,7 +225,7 @@ def _agent(name: str, image: str, content: str) -> Obj:
             "limits": {"memory": "128Mi"},
         },
         # As macro ready_while of recipes has them, and why.
-        "startupProbe": {**probe, "periodSeconds": 2, "failureThreshold": 1_000_000},
+        "startupProbe": {**probe, "periodSeconds": 5, "failureThreshold": 1_000_000},
         "readinessProbe": {**probe, "periodSeconds": 60, "failureThreshold": 2},
         "securityContext": {
             # Root owns NFD's folder.
