@@ -70,7 +70,7 @@ def test_a_report_that_is_missing_is_a_failure(place: Place, tmp_path: Path) -> 
 
 
 def test_commands_see_no_foreign_settings(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    foreign = ("KUBECONFIG", "K8S_AUTH_HOST", "ANSIBLE_INVENTORY", "PYTHONPATH")
+    foreign = ("KUBECONFIG", "K8S_AUTH_HOST", "ANSIBLE_INVENTORY", "PYTHONPATH", "PYTEST_ADDOPTS")
     for name in (*foreign, "HE_TEST_KUBECONFIG"):
         monkeypatch.setenv(name, "/elsewhere")
     env = place.environment()
