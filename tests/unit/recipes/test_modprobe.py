@@ -96,8 +96,8 @@ class Node:
         (folder / "texts/modules-load.d").write_text("vfio-pci\n")
         (folder / "credentials/token").write_text("a-token\n")
 
-    def keep(self, *more: str) -> str:
-        """Start the program, end it when it is ready; what it said."""
+    def keep(self, *more: str, signalled: bool = True) -> str:
+        """Start the program, and end it by a signal when it is ready; what it said."""
         arguments = {
             "texts": "texts",
             "node": "node",
@@ -118,7 +118,8 @@ class Node:
             while not (self.folder / "run/ready").exists():
                 assert time.monotonic() < deadline
                 time.sleep(0.02)
-            process.send_signal(signal.SIGTERM)
+            if signalled:
+                process.send_signal(signal.SIGTERM)
             return process.communicate(timeout=20)[0]
 
     @property
@@ -179,6 +180,11 @@ def test_what_a_node_that_shuts_down_ends_leaves_them(node: Node, answer: tuple[
 def test_an_api_server_that_is_busy_is_asked_again(node: Node) -> None:
     node.server.busy = 2
     assert "is taken away again" in node.keep()
+    assert node.files == {}
+
+
+def test_a_signal_that_came_too_early_is_made_up_for(node: Node) -> None:
+    assert "is taken away again" in node.keep(signalled=False)
     assert node.files == {}
 
 
