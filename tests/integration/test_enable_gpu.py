@@ -298,7 +298,7 @@ def test_disable_refuses_while_a_pod_holds_a_gpu(cluster: Cluster, runner: Runne
         },
     }
     cluster.kubectl("apply", "-f", "-", stdin=json.dumps(pod))
-    cluster.kubectl("wait", "--for=condition=Ready", "pod/user", "--timeout=120s")
+    cluster.kubectl("wait", "--for=condition=Ready", "pod/user", "--timeout=240s")
     mark = cluster.mark()
     played = runner.play("disable", hardware_enablement_recipe="nvidia-gpu")
     assert played.code != 0

@@ -347,9 +347,9 @@ def test_jobs_complete(bed: Bed) -> None:
     }
     bed.apply({"apiVersion": "batch/v1", "kind": "Job", **job})
     bed.cluster.kubectl(
-        "-n", NAMESPACE, "wait", "job/job", "--for=condition=Complete", "--timeout=120s"
+        "-n", NAMESPACE, "wait", "job/job", "--for=condition=Complete", "--timeout=240s"
     )
-    bed.cluster.kubectl("-n", NAMESPACE, "delete", "job", "job", "--timeout=120s")
+    bed.cluster.kubectl("-n", NAMESPACE, "delete", "job", "job", "--timeout=240s")
 
 
 def test_all_devices_in_use(all_up: Bed) -> None:

@@ -65,7 +65,7 @@ class Bench:
         self.apply(
             {"apiVersion": "apps/v1", "kind": "DaemonSet", "metadata": {"name": name}, "spec": body}
         )
-        self.kubectl("rollout", "status", f"daemonset/{name}", "--timeout=120s")
+        self.kubectl("rollout", "status", f"daemonset/{name}", "--timeout=240s")
 
     def deployment(self, name: str, spec: Obj) -> None:
         """Make a Deployment of one pod and wait until it runs."""
@@ -80,7 +80,7 @@ class Bench:
                 "spec": body,
             }
         )
-        self.kubectl("rollout", "status", f"deployment/{name}", "--timeout=120s")
+        self.kubectl("rollout", "status", f"deployment/{name}", "--timeout=240s")
 
     def pods_of(self, app: str) -> list[Obj]:
         """The pods of a DaemonSet or Deployment."""

@@ -85,7 +85,7 @@ def pods_that_ask_get_it_and_no_others(runner: Runner, bench: Bench) -> None:
     here = runner.cluster.real_node(runner.cluster.workers[0])
     here.run("mknod", DEVICE, "c", "1", "3")
     # It starts anew by itself, a while after it has failed.
-    rollout = ("rollout", "status", "daemonset/hook", "-n", "runtime-hook", "--timeout=120s")
+    rollout = ("rollout", "status", "daemonset/hook", "-n", "runtime-hook", "--timeout=240s")
     runner.cluster.kubectl(*rollout)
     assert "runtime-hook: ready, 1/1 nodes" in runner.play("enable", **VARIABLES).check().output
     start(bench, "asks", {ASKS: json.dumps([HOOK])})

@@ -82,7 +82,7 @@ def classes_are_made_true_and_then_left_alone(runner: Runner) -> None:
     root = runner.cluster.real_node(runner.cluster.workers[0]).root / TREE.lstrip("/")
     Resctrl(MACHINE, root).make(GOLD)
     # It starts anew by itself, a while after it has failed.
-    rollout = ("rollout", "status", f"daemonset/{RECIPE}", "-n", RECIPE, "--timeout=120s")
+    rollout = ("rollout", "status", f"daemonset/{RECIPE}", "-n", RECIPE, "--timeout=240s")
     runner.cluster.kubectl(*rollout)
     assert f"{RECIPE}: ready, 1/1 nodes" in play(runner).check().output
     assert ways(runner) == {"everybody": "L3:0=7f", "gold": "L3:0=780"}

@@ -137,7 +137,7 @@ def openshift(cluster: Cluster) -> Iterator[None]:
     ]
     names = [f"crd/{crd['metadata']['name']}" for crd in kinds]
     apply(cluster, *kinds)
-    cluster.kubectl("wait", "--for=condition=Established", "--timeout=120s", *names)
+    cluster.kubectl("wait", "--for=condition=Established", "--timeout=240s", *names)
     machine_config = {"apiVersion": "machineconfiguration.openshift.io/v1"}
     apply(
         cluster,

@@ -189,7 +189,7 @@ def a_driver_is_exchanged(site: Site, bench: Bench) -> None:
     assert "1 of 1 nodes proven again" in played.output
     assert not {site.pod(app, first) for app in apps} & set(before.values())
     assert gates(site, first) == dict.fromkeys(STATES, "ready")
-    bench.kubectl("rollout", "status", "deployment/training", "--timeout=120s")
+    bench.kubectl("rollout", "status", "deployment/training", "--timeout=240s")
     bench.kubectl("delete", "deployment", "training")
 
 

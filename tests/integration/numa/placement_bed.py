@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import json
-import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -46,7 +45,6 @@ _OVERHEAD = {
 }
 _RUNTIME_CLASSES = "/apis/node.k8s.io/v1/runtimeclasses"
 _PODS = "/api/v1/namespaces/default/pods"
-_PATIENCE = 30.0
 
 
 @dataclass(frozen=True)
@@ -252,9 +250,7 @@ class Bed:
 
     def runs(self, name: str) -> str:
         """Wait until a pod runs; the node that it is on."""
-        self._wait(name, lambda verdict: verdict.node != "" or "Affinity" in verdict.why)
-        verdict = self.verdict(name)
-        assert verdict is not None
+        verdict = self._wait(name, lambda verdict: verdict.node != "" or "Affinity" in verdict.why)
         assert verdict.node, verdict
         return verdict.node
 
@@ -264,9 +260,7 @@ class Bed:
 
     def is_refused(self, name: str, why: str) -> None:
         """Wait until somebody refuses a pod, and says why."""
-        self._wait(name, lambda verdict: why in verdict.why or verdict.node != "")
-        verdict = self.verdict(name)
-        assert verdict is not None
+        verdict = self._wait(name, lambda verdict: why in verdict.why or verdict.node != "")
         assert (verdict.node, why in verdict.why) == ("", True), verdict
 
     def ends(self, name: str) -> None:
@@ -320,11 +314,12 @@ class Bed:
         """The node's exporter is well again."""
         clear_faults(self.cluster.kubeconfig, node)
 
-    def _wait(self, name: str, done: Callable[[Verdict], bool]) -> None:
-        deadline = time.monotonic() + _PATIENCE
-        while True:
+    def _wait(self, name: str, done: Callable[[Verdict], bool]) -> Verdict:
+        def found() -> Verdict | None:
             verdict = self.verdict(name)
-            if verdict is not None and done(verdict):
-                return
-            assert time.monotonic() < deadline, f"{name}: {verdict} after {_PATIENCE:.0f} s"
-            time.sleep(0.1)
+            return verdict if verdict is not None and done(verdict) else None
+
+        wanted: Verdict = wait_until(
+            found, f"the verdict on {name}", instead=lambda: self.verdict(name)
+        )
+        return wanted

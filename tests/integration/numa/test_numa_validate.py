@@ -70,7 +70,7 @@ def cluster() -> Iterator[Cluster]:
             ],
         )
         for workload in ("daemonset/numa-exporter", "deployment/numa-scheduler"):
-            started.kubectl("rollout", "status", f"-n={numa.NAMESPACE}", workload, "--timeout=60s")
+            started.kubectl("rollout", "status", f"-n={numa.NAMESPACE}", workload, "--timeout=240s")
         for namespace, name in numa.PODS.values():
             runs(started, namespace, name)
         yield started
@@ -79,7 +79,7 @@ def cluster() -> Iterator[Cluster]:
 def runs(cluster: Cluster, namespace: str, name: str) -> None:
     """Wait for a pod."""
     condition = "--for=jsonpath={.status.phase}=Running"
-    cluster.kubectl("wait", f"-n={namespace}", f"pod/{name}", condition, "--timeout=60s")
+    cluster.kubectl("wait", f"-n={namespace}", f"pod/{name}", condition, "--timeout=240s")
 
 
 @pytest.fixture(scope="module")
