@@ -50,8 +50,8 @@ def lease(cluster: Cluster) -> dict[str, Any]:
 def waiting(
     cluster: Cluster, runner: Runner, request: pytest.FixtureRequest
 ) -> Iterator[subprocess.Popen[str]]:
-    """A run in the middle of its wait: one node's driver takes a minute."""
-    set_fault(cluster.kubeconfig, SLOW_NODE, "driver", "slow", seconds=60)
+    """A run in the middle of its wait: one node's driver takes ten minutes, longer than any test waits."""
+    set_fault(cluster.kubeconfig, SLOW_NODE, "driver", "slow", seconds=600)
     cluster.kubectl("delete", "pods", "-n", "two-states", "--all", "--wait=false")
     # Always another version, so that the run has something to write, and takes the lock, before it
     # waits.
@@ -108,7 +108,7 @@ def test_a_killed_run_leaves_no_worker_and_its_lock_ends(
     workers = below(waiting.pid)
     assert workers
     waiting.kill()
-    # Long before the minute that they would wait for the driver.
+    # Long before the ten minutes that they would wait for the driver.
     wait_until_none(lambda: list(filter(lives, workers)), "workers of the run")
 
     played = runner.play("enable", **CHANGED)

@@ -28,7 +28,8 @@ def killed(bed: WorkloadBed, **wanted: Any) -> None:
     """A playbook that is killed by -9 when a server has had its DELETE, and has not answered the
     POST."""
     server = bed.server(0)
-    server.faults.inject(Injection("POST", hang=60.0))
+    # Longer than any test waits: what has not ended by then was not killed.
+    server.faults.inject(Injection("POST", hang=600.0))
     mark = server.mark()
     process = bed.runner.start(
         PLAYBOOKS / "rmd_workload.yml",
