@@ -17,6 +17,7 @@ import pytest
 
 from tests.cluster import processes
 from tests.cluster.processes import Process
+from tests.unit.patience import PATIENCE_S
 
 SLEEP = [sys.executable, "-c", "import time; time.sleep(60)"]
 STUBBORN = [
@@ -39,7 +40,7 @@ def test_it_is_noted_with_all_that_identifies_it(daemon: Process, tmp_path: Path
     assert daemon.start == processes.start_time(daemon.pid)
     assert daemon.alive
     # In the moment of its start it has none yet.
-    deadline = time.monotonic() + 5
+    deadline = time.monotonic() + PATIENCE_S
     while daemon.memory <= 2**20 and time.monotonic() < deadline:
         time.sleep(0.01)
     assert daemon.memory > 2**20
@@ -86,7 +87,7 @@ def test_one_that_ignores_the_request_is_killed(tmp_path: Path) -> None:
 def test_what_was_started_but_not_noted_is_found(daemon: Process, tmp_path: Path) -> None:
     (tmp_path / "run" / "sleeper.json").unlink()
     # A program that has just begun has no environment to read for a moment.
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + PATIENCE_S
     while not (found := processes.marked(tmp_path)) and time.monotonic() < deadline:
         time.sleep(0.01)
     assert [each.pid for each in found] == [daemon.pid]

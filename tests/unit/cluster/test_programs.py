@@ -34,6 +34,7 @@ from tests.cluster.programs import (
     given_programs,
     module_version,
 )
+from tests.unit.patience import PATIENCE_S
 
 
 @pytest.fixture
@@ -158,7 +159,7 @@ def test_one_command_builds_what_a_module_lacks_and_modules_are_built_beside_eac
 
     def run(command: list[str], _directory: Path, _purpose: str) -> str:
         commands.append(command)
-        both.wait(timeout=30)  # each waits for the other
+        both.wait(timeout=PATIENCE_S)  # each waits for the other
         made = Path(command[command.index("-o") + 1])
         for package in command[command.index("-o") + 2 :]:
             (made / programs.built_name(package)).write_text(package)

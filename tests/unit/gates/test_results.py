@@ -21,6 +21,7 @@ from tests.gates.place import Place
 from tests.gates.results import Results
 from tests.gates.runner import Command, Step, run, tell_due
 from tests.gates.steps import LEVELS, in_turn
+from tests.unit.patience import PATIENCE_S
 
 FILES = {
     "tests/integration/test_toy.py": 'runner.play("enable_toy")\n',
@@ -176,7 +177,7 @@ def test_one_file_of_tests_takes_one_process(folder: Path, tmp_path: Path) -> No
     """Then there is room for another step beside it."""
     met = tmp_path / "met"
     waits = (
-        "import pathlib, time; end = time.monotonic() + 20\n"
+        f"import pathlib, time; end = time.monotonic() + {PATIENCE_S}\n"
         f"while not pathlib.Path({str(met)!r}).exists(): assert time.monotonic() < end"
     )
 

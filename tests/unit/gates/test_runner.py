@@ -17,6 +17,7 @@ from tests.gates.machine import slots
 from tests.gates.place import Place
 from tests.gates.runner import Command, Step, fits, run
 from tests.gates.steps import GROUPS, SLOW, STEPS
+from tests.unit.patience import PATIENCE_S
 
 REPORT = """<testsuites><testsuite tests="5" failures="1" errors="1" skipped="1">
 <testcase classname="tests.test_loop" name="test_waits"><failure message="assert 1 [+1 more lines]">
@@ -99,7 +100,7 @@ def test_steps_run_beside_each_other_as_far_as_there_are_slots(
     # Each goes on only when the other is there too; the wide one only when nobody is.
     meets = (
         "import os, time, pathlib\n"
-        f"marks = pathlib.Path({str(marks)!r}); (marks / {{me!r}}).touch(); end = time.monotonic() + 20\n"
+        f"marks = pathlib.Path({str(marks)!r}); (marks / {{me!r}}).touch(); end = time.monotonic() + {PATIENCE_S}\n"
         "while not (marks / {other!r}).exists():\n"
         "    assert time.monotonic() < end, 'the other never came'\n"
         "    time.sleep(0.01)\n"
@@ -117,7 +118,7 @@ def test_what_computes_runs_beside_the_others_and_gives_way(place: Place, tmp_pa
     """The wide step takes all slots, and goes on only when the computing one has been there."""
     met = tmp_path / "met"
     waits = (
-        "import os, pathlib, time; end = time.monotonic() + 20\n"
+        f"import os, pathlib, time; end = time.monotonic() + {PATIENCE_S}\n"
         f"assert os.nice(0) == {os.nice(0)}\n"
         f"while not pathlib.Path({str(met)!r}).exists(): assert time.monotonic() < end"
     )

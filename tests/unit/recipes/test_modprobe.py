@@ -24,6 +24,7 @@ import pytest
 
 from ansible_collections.hardware.enablement.tests.unit.recipes.conftest import REPO, renderer
 from tests.cluster.pki import Authority
+from tests.unit.patience import PATIENCE_S
 
 RECIPE = REPO / "recipes" / "modprobe"
 MODPROBE = renderer(RECIPE)
@@ -114,13 +115,13 @@ class Node:
         with subprocess.Popen(
             command, env={**os.environ, **env, **pod}, stdout=subprocess.PIPE, text=True
         ) as process:
-            deadline = time.monotonic() + 20
+            deadline = time.monotonic() + PATIENCE_S
             while not (self.folder / "run/ready").exists():
                 assert time.monotonic() < deadline
                 time.sleep(0.02)
             if signalled:
                 process.send_signal(signal.SIGTERM)
-            return process.communicate(timeout=20)[0]
+            return process.communicate(timeout=PATIENCE_S)[0]
 
     @property
     def files(self) -> dict[str, str]:

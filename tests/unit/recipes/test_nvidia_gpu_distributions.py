@@ -33,6 +33,7 @@ from ansible_collections.hardware.enablement.tests.unit.recipes.looking import (
     names,
     pod_spec,
 )
+from tests.unit.patience import PATIENCE_S
 
 KINDS = yaml.safe_load((Path(__file__).parent / "distributions.yml").read_text())
 ALL_GPUS = "management.nvidia.com/gpu=all"
@@ -160,15 +161,15 @@ until [ -e {tmp_path}/fail ]; do sleep 0.1; done
                 run.terminate()
             else:
                 (tmp_path / "fail").touch()
-            assert run.wait(timeout=10) == (0 if ending == "signal" else 1)
+            assert run.wait(timeout=PATIENCE_S) == (0 if ending == "signal" else 1)
         assert not mark.exists()
         until(lambda: not is_running(tmp_path / "run/toolkit/toolkit.pid"))
     assert not (tmp_path / "early").exists()
 
 
 def until(done: Callable[[], bool]) -> None:
-    """Wait for it, some seconds at most."""
-    ending = time.monotonic() + 10
+    """Wait for it."""
+    ending = time.monotonic() + PATIENCE_S
     while not done():
         assert time.monotonic() < ending
         time.sleep(0.05)

@@ -26,6 +26,7 @@ from ansible_collections.hardware.enablement.tests.unit.recipes.looking import (
     container,
     env_of,
 )
+from tests.unit.patience import PATIENCE_S
 
 MAPS = {
     "driver_module_config_map": "my-modules",
@@ -210,7 +211,7 @@ class Node:
             capture_output=True,
             text=True,
             check=False,
-            timeout=20,
+            timeout=PATIENCE_S,
         )
 
     @property

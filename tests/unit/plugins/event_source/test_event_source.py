@@ -32,6 +32,7 @@ from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.sta
 from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.states.scripted_cluster import (
     ScriptedCluster,
 )
+from tests.unit.patience import PATIENCE_S
 
 REPO = Path(__file__).parents[4]
 EDA = REPO / "extensions" / "eda"
@@ -74,7 +75,7 @@ def first_event(api: FakeServer, args: str) -> subprocess.CompletedProcess[str]:
         env=environment,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=PATIENCE_S,
         check=False,
     )
 

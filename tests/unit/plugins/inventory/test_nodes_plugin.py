@@ -88,7 +88,6 @@ class Inventory:
             env=environment,
             capture_output=True,
             text=True,
-            timeout=120,
             check=False,
         )
 

@@ -12,6 +12,7 @@ import time
 import pytest
 
 from ansible_collections.hardware.enablement.plugins.plugin_utils import _orphan as orphan
+from tests.unit.patience import PATIENCE_S
 
 PROGRAM = """
 import multiprocessing, os, signal, sys, time
@@ -45,7 +46,7 @@ def test_a_worker_ends_with_its_parent_also_where_it_begins_after_it(dead_before
         env={"PYTHONPATH": ":".join(sys.path)},
         stdout=subprocess.PIPE,
         text=True,
-        timeout=30,
+        timeout=PATIENCE_S,
         check=False,
     )
     assert ran.stdout == "began\n"

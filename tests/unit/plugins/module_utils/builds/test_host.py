@@ -35,6 +35,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils._errors import
     InvalidInput,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._runs.context import RunContext
+from tests.unit.patience import PATIENCE_S
 
 Obj = dict[str, Any]
 
@@ -230,7 +231,7 @@ def test_what_takes_too_long_is_ended_with_all_that_it_started(buildah: Program)
         build(timeout=1)
     assert time.monotonic() - began < 10
     child = Path(f"/proc/{(buildah.folder / 'child').read_text().strip()}/stat")
-    deadline = time.monotonic() + 5
+    deadline = time.monotonic() + PATIENCE_S
     while child.exists() and child.read_text().rpartition(")")[2].split()[0] != "Z":
         assert time.monotonic() < deadline
 

@@ -43,6 +43,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils._http import p
 from ansible_collections.hardware.enablement.plugins.module_utils._schema.requests import (
     make_request,
 )
+from tests.unit.patience import PATIENCE_S
 from tests.unit.plugins.module_utils.cluster.conftest import connection_request
 
 Write = Callable[..., str]
@@ -356,7 +357,7 @@ def test_decoded_keys_do_not_outlive_a_forked_worker(kubeconfig: Write, tmp_path
         "sys.exit(process.exitcode)\n"
     )
     environment = {"PYTHONPATH": ":".join(sys.path), "TMPDIR": str(folder)}
-    subprocess.run([sys.executable, "-c", program], env=environment, check=True, timeout=60)
+    subprocess.run([sys.executable, "-c", program], env=environment, check=True, timeout=PATIENCE_S)
     assert list(folder.iterdir()) == []
 
 

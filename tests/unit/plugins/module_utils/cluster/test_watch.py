@@ -25,6 +25,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_c
 from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_objects.kinds import (
     builtin,
 )
+from tests.unit.patience import PATIENCE_S
 
 POD = builtin("v1", "Pod")
 CUT = "cut the connection"
@@ -59,7 +60,7 @@ GONE = {
 }
 
 
-def gather(hub: WatchHub, count: int, seconds: float = 5.0) -> list[tuple[str, str]]:
+def gather(hub: WatchHub, count: int, seconds: float = PATIENCE_S) -> list[tuple[str, str]]:
     """(type, name) of the next events, in order."""
     found: list[WatchEvent] = []
     deadline = time.monotonic() + seconds
@@ -262,7 +263,7 @@ def test_an_error_ends_a_subscription_with_a_source_alone(fake: Any) -> None:
     hub.subscribe(POD, source="pods")
     hub.subscribe(builtin("v1", "Node"), source="nodes")
     found: list[WatchEvent] = []
-    deadline = time.monotonic() + 5
+    deadline = time.monotonic() + PATIENCE_S
     while len(found) < 3 and time.monotonic() < deadline:
         found += hub.next(0.1)
     assert {(entry.source, entry.type) for entry in found} == {
@@ -349,7 +350,7 @@ def test_close_ends_the_threads(fake: Any) -> None:
         hub.next(0.1)
     time.sleep(0.3)
     hub.close()
-    deadline = time.monotonic() + 3
+    deadline = time.monotonic() + PATIENCE_S
     while (
         any(thread.name == "watch-pods" for thread in threading.enumerate())
         and time.monotonic() < deadline

@@ -26,6 +26,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils._recipes.templ
 from ansible_collections.hardware.enablement.plugins.module_utils._recipes.templates.templating import (
     Templates,
 )
+from tests.unit.patience import PATIENCE_S
 from tests.unit.plugins.module_utils.operators.kmm_modules import module
 
 KERNEL = "6.8.0-60-generic"
@@ -77,12 +78,12 @@ class Node:
             env={"PATH": f"{self.root / 'bin'}:/usr/bin:/bin", **self._environment},
             stdout=(self.root / "log").open("w"),
         )
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + PATIENCE_S
         while process.poll() is None and not (self.root / "run/loaded").exists():
             assert time.monotonic() < deadline
             time.sleep(0.01)
         process.terminate()
-        assert process.wait(timeout=20) == 0, (self.root / "log").read_text()
+        assert process.wait(timeout=PATIENCE_S) == 0, (self.root / "log").read_text()
         return (self.root / "calls").read_text().splitlines()
 
     def _script(self, container: Any) -> str:
