@@ -12,6 +12,8 @@ from typing import Any
 import pytest
 
 from tests.cluster import Cluster
+from tests.cluster.simulation.faults import clear_faults, set_fault
+from tests.cluster.simulation.gpu_sharing import PARTITIONER
 from tests.integration import sight
 from tests.integration.conftest import documented
 from tests.integration.exchange_bed import AT_ONCE, RECIPE, THEIRS, Site
@@ -87,6 +89,8 @@ def test_each_pool_offers_what_its_options_make_of_a_gpu(site: Site) -> None:
 
 def test_gpus_are_divided_again_after_a_reboot_before_anybody_uses_them(site: Site) -> None:
     kernel = sight.nodes(site.cluster)["n-1"]["status"]["nodeInfo"]["kernelVersion"]
+    # Who does not wait for it comes first.
+    set_fault(site.cluster.kubeconfig, "n-1", PARTITIONER, "slow", seconds=10)
     site.cluster.reboot("n-1", kernel)
 
     def is_back() -> bool:
@@ -97,9 +101,15 @@ def test_gpus_are_divided_again_after_a_reboot_before_anybody_uses_them(site: Si
 
     wait_until(is_back, "GPUs divided again, and advertised")
     wait_until(lambda: offered(site, "n-1") == {SMALL: "7"}, "seven parts again")
+    clear_faults(site.cluster.kubeconfig)
+    pods = sight.pods(site.cluster)
+    mig, plugin = pods["n-1", "mig"], pods["n-1", "device_plugin"]
     # Nobody had the GPU open before.
-    mig = sight.pods(site.cluster)["n-1", "mig"]["status"]["containerStatuses"][0]
-    assert mig["restartCount"] == 1
+    assert mig["status"]["containerStatuses"][0]["restartCount"] == 1
+    conditions = {each["type"]: each for each in mig["status"]["conditions"]}
+    divided = conditions["Ready"]["lastTransitionTime"]
+    begun = plugin["status"]["containerStatuses"][0]["state"]["running"]["startedAt"]
+    assert sight.seconds(begun) >= sight.seconds(divided)
     enable(site, **SEVEN).check()
     assert all_ready(site)
 
