@@ -44,7 +44,7 @@ from tests.cluster.vms.fleet import reboot_vm, start_vms
 from tests.cluster.vms.machine import Vm
 
 _CLIENTS = ("kube-controller-manager", "kube-scheduler", "nfd-master", *commands.OURS)
-_PATIENCE = 60.0
+_PATIENCE = 240.0
 # An emulated machine on a busy one: 97 s were seen.
 _VM_PATIENCE = 300.0
 # How the lines begin by which a kernel of a virtual machine tells why it ends.

@@ -9,6 +9,7 @@ these into a committed file when a part has passed; a part with the same digest 
 
 from __future__ import annotations
 
+import datetime
 import hashlib
 import json
 import math
@@ -98,6 +99,11 @@ class Results:
         """How long the tests of each part took when they passed last, changed since or not."""
         known = self._read().get(step, {})
         return {name: entry["seconds"] for name, entry in known.items() if "seconds" in entry}
+
+    def ran_on(self, step: str, part: str, day: datetime.date) -> bool:
+        """Whether a part ran on that day, in UTC, and passed, as it is now or as it was."""
+        entry = self._read().get(step, {}).get(part, {})
+        return str(entry.get("run", "")).startswith(day.isoformat())
 
     def record(
         self,

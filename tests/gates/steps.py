@@ -452,7 +452,8 @@ STEPS = {step.name: step for step in (*GROUPS["ci"], *EXTRA)}
 
 
 def in_turn(step: Step, part: str, day: datetime.date) -> bool:
-    """Whether it is this part's day, changed or not: each has one in so many days.
+    """Whether it is this part's day, changed or not: each has one in so many days, on which it runs
+    once.
 
     By parts and not by levels, of which the longest takes six times as long as the shortest.
     """

@@ -35,7 +35,8 @@ class ClusterSnapshot:
 
     vanished: those of the nodes that have lost the labels of the hardware. pods_known is false as
     long as only the DaemonSets' own counts have been read. answers holds what was asked, feeds what
-    proofs look at besides.
+    proofs look at besides. served: on how many nodes a state's DaemonSet is to have a pod, by the
+    state's name, as far as that was counted since a node last changed.
     """
 
     nodes: dict[str, NodeFacts] = field(default_factory=dict)
@@ -47,6 +48,7 @@ class ClusterSnapshot:
     pods_known: bool = False
     answers: dict[Query, QueryResult] = field(default_factory=dict)
     feeds: dict[Watched, Feed] = field(default_factory=dict)
+    served: dict[tuple[str, ObjectKey], int] = field(default_factory=dict)
     _by_state: dict[str, dict[str, Obj]] = field(default_factory=lambda: defaultdict(dict))
     _places: dict[str, tuple[str, str]] = field(default_factory=dict)
 
@@ -67,8 +69,15 @@ class ClusterSnapshot:
             self.workloads[key] = workload
         return deleted or before is None or _version(workload) != _version(before)
 
+    def put_node(self, node: NodeFacts, group: str) -> None:
+        """Take in a node of a finest group."""
+        self.nodes[node.name] = node
+        self.groups[node.name] = group
+        self.served.clear()
+
     def forget_node(self, name: str) -> None:
         """Drop a node that is gone or no longer has the hardware."""
+        self.served.clear()
         self.nodes.pop(name, None)
         self.groups.pop(name, None)
         self.vanished.pop(name, None)

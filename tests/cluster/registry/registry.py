@@ -29,7 +29,7 @@ from tests.cluster.registry.token_server import Behaviour
 
 _PROGRAM = "registry"
 _TOKENS = "token-server"
-_PATIENCE_S = 20.0
+_PATIENCE_S = 240.0
 # In the query of the requests that we send, not the client that is tested.
 _OURS = "of-the-test-itself"
 

@@ -131,8 +131,10 @@ class Simulator:
             pod.uid for pod in pods if pod.uid in store.memory and store.memory[pod.uid].rebooted
         )
         serving = effects.served(node, pods, store.operands.stacks, lost)
+        # Of a pod that ran before the node's boot nothing is left but what its status still says.
+        alive = [pod for pod in pods if pod.uid not in lost]
         text = _now()
-        self.sharing.observe(node, pods)
+        self.sharing.observe(node, alive)
         advertised = replace(node, devices=self.sharing.devices(node, pods))
         self.device_faults.observe(node, pods)
         plugins = [pod for pod in serving.values() if pod and pod.operand.role == "device-plugin"]
@@ -142,7 +144,7 @@ class Simulator:
         work.features = self._features(node, serving, pods)
         work.slices = slices.wanted_slices(node, pods, store.operands, self.slices.of(node.name))
         taken: list[Pod] = []
-        self.modules.observe(node, pods)
+        self.modules.observe(node, alive)
         for pod in pods:
             if pod.finished and not pod.deleting:
                 continue
@@ -158,8 +160,8 @@ class Simulator:
             if not pod.deleting:
                 short = short or self.topologies.refusal(node, pod, pods)
             behaviour = self.device_faults.behaviour_for(node, pod)
-            refusal = self.modules.refusal(node, pod, pods)
-            if refusal := refusal or self.sharing.refusal(node, pod, pods):
+            refusal = self.modules.refusal(node, pod, alive)
+            if refusal := refusal or self.sharing.refusal(node, pod, alive):
                 behaviour = replace(behaviour, name="crash", message=refusal)
             memory = store.remember(pod.uid)
             if self.programs.serves(pod) and not pod.deleting:

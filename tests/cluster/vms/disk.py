@@ -30,7 +30,7 @@ from tests.cluster.vms.packages import ensure_packages
 
 _HERE = Path(__file__).parent
 _SIZE = 6 * 2**30
-_PATIENCE = 60.0
+_PATIENCE = 240.0
 # What the initrd has to load before it sees the disk.
 _DISK_DRIVERS = ("virtio_pci", "virtio_blk")
 

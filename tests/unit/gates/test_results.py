@@ -243,6 +243,14 @@ def test_each_part_has_its_day_of_the_week() -> None:
     assert {early for early, _late in turns.values()} == set(days[:7])
 
 
+def test_what_has_passed_on_a_day_is_known_by_that_day(folder: Path, tmp_path: Path) -> None:
+    played(folder, tmp_path)
+    known, today = results(folder), datetime.datetime.now(datetime.timezone.utc).date()
+    assert known.ran_on("toys", TOY, today)
+    assert not known.ran_on("toys", TOY, today - datetime.timedelta(days=1))
+    assert not known.ran_on("toys", "another", today)
+
+
 def test_a_step_without_parts_runs_always(tmp_path: Path, folder: Path) -> None:
     ran: list[int] = []
 

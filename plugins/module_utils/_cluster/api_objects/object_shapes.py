@@ -14,6 +14,7 @@ import re
 import sys
 from collections.abc import Callable, Mapping
 from datetime import datetime
+from functools import cache
 from typing import Any, NamedTuple
 
 EACH = "*"
@@ -302,29 +303,49 @@ def named_part(value: Any, shape: Any) -> Any:
 
 def _named_fields(value: Mapping[str, Any], shape: Mapping[str, Any]) -> dict[str, Any]:
     """The fields of a mapping that its shape names; all of them where it is of EACH."""
+    if shape is _TEXTS:
+        return {sys.intern(name): sys.intern(text) for name, text in value.items()}
     if EACH in shape:
         return {sys.intern(name): named_part(value[name], shape[EACH]) for name in value}
-    fields = ((sys.intern(name.rstrip("!")), below) for name, below in shape.items())
+    fields = ((_field(name), below) for name, below in shape.items())
     return {name: named_part(value[name], below) for name, below in fields if name in value}
 
 
-def misfit(value: Any, shape: Any, path: str = "") -> str:
+@cache
+def _field(name: str) -> str:
+    """The field that a name of a shape is for."""
+    return sys.intern(name.removesuffix("!"))
+
+
+def misfit(value: Any, shape: Any) -> str:
     """What of a value is not as its shape wants ("status.phase is a list, where text is due"), ""
     for nothing."""
+    found = _misfit(value, shape)
+    return f"{found.path.removeprefix('.') or 'it'} {found.what}" if found else ""
+
+
+class _Misfit(NamedTuple):
+    """What is wrong, and where below the value that was looked at: ".phase", "[0].name". Nobody
+    writes the way to what is as it should be."""
+
+    path: str
+    what: str
+
+    def below(self, step: str) -> _Misfit:
+        return self._replace(path=step + self.path)
+
+
+def _misfit(value: Any, shape: Any) -> _Misfit | None:
+    if isinstance(shape, type):
+        return None if _is_a(value, shape) else _wrong(value, shape)
     if isinstance(shape, Written):
-        return "" if _is_a(value, str) and shape.matches(value) else f"{path} is not {shape.what}"
-    if isinstance(shape, Mapping):
-        return _of_mapping(value, shape, path)
+        fits = _is_a(value, str) and shape.matches(value)
+        return None if fits else _Misfit("", f"is not {shape.what}")
     if isinstance(shape, list):
-        if not _is_a(value, list):
-            return _wrong(value, list, path)
-        return next(
-            filter(
-                None, (misfit(item, shape[0], f"{path}[{at}]") for at, item in enumerate(value))
-            ),
-            "",
-        )
-    return "" if _is_a(value, shape) else _wrong(value, shape, path)
+        return _of_list(value, shape[0])
+    if not _is_a(value, dict):
+        return _wrong(value, dict)
+    return _of_each(value, shape[EACH]) if EACH in shape else _of_fields(value, shape)
 
 
 def _is_a(value: Any, wanted: type) -> bool:
@@ -332,32 +353,38 @@ def _is_a(value: Any, wanted: type) -> bool:
     return isinstance(value, wanted) and (wanted is bool or not isinstance(value, bool))
 
 
-def _of_mapping(value: Any, shape: Mapping[str, Any], path: str) -> str:
-    if not _is_a(value, dict):
-        return _wrong(value, dict, path)
-    if EACH in shape:
-        return _of_each(value, shape[EACH], path)
+def _of_list(value: Any, each: Any) -> _Misfit | None:
+    if not _is_a(value, list):
+        return _wrong(value, list)
+    for at, item in enumerate(value):
+        if found := _misfit(item, each):
+            return found.below(f"[{at}]")
+    return None
+
+
+def _of_fields(value: Mapping[str, Any], shape: Mapping[str, Any]) -> _Misfit | None:
     for name, below in shape.items():
-        field = name.rstrip("!")
-        entry = value.get(field)
-        where = f"{path}.{field}" if path else field
-        if entry is None and field != name:
-            return f"{where} is missing"
-        if entry is not None and (found := misfit(entry, below, where)):
-            return found
-    return ""
+        entry = value.get(_field(name))
+        if entry is None:
+            if name.endswith("!"):
+                return _Misfit(f".{_field(name)}", "is missing")
+        elif found := _misfit(entry, below):
+            return found.below(f".{_field(name)}")
+    return None
 
 
-def _of_each(value: Mapping[str, Any], each: Any, path: str) -> str:
+def _of_each(value: Mapping[str, Any], each: Any) -> _Misfit | None:
     """What of the entries of a mapping is not as their one shape wants."""
-    if each is str and all(_is_a(entry, str) for entry in value.values()):
-        return ""
-    wrong = (misfit(entry, each, f"{path}.{name}") for name, entry in value.items())
-    return next(filter(None, wrong), "")
+    if each is str and {*map(type, value.values())} <= {str}:
+        return None
+    for name, entry in value.items():
+        if found := _misfit(entry, each):
+            return found.below(f".{name}")
+    return None
 
 
-def _wrong(value: Any, wanted: type, path: str) -> str:
-    return f"{path or 'it'} is {named(value)}, where {_NAMES[wanted]} is due"
+def _wrong(value: Any, wanted: type) -> _Misfit:
+    return _Misfit("", f"is {named(value)}, where {_NAMES[wanted]} is due")
 
 
 def named(value: Any) -> str:

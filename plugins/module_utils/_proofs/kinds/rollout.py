@@ -235,15 +235,22 @@ def _by_counts(
     observation: Observation[RolloutSettings], key: ObjectKey, daemonset: Obj
 ) -> Verdict:
     """What a DaemonSet's own counts say as long as no pod has been read."""
-    plan, nodes = observation.plan, observation.snapshot.nodes
-    served = sum(
-        key in plan.daemonsets_for(group)
-        and (name not in nodes or plan.is_wanted(key, nodes[name]))
-        for name, group in observation.snapshot.groups.items()
-    )
-    if counts_agree(daemonset, served):
+    if counts_agree(daemonset, _served(observation, key)):
         return PASSED
     return Verdict(Outcome.PENDING, "NotRead", f"{key} has not settled")
+
+
+def _served(observation: Observation[RolloutSettings], key: ObjectKey) -> int:
+    """On how many nodes a DaemonSet is to have a pod: counted once, as each of them asks."""
+    plan, snapshot = observation.plan, observation.snapshot
+    place = plan.name, key
+    if place not in snapshot.served:
+        snapshot.served[place] = sum(
+            key in plan.daemonsets_for(group)
+            and (name not in snapshot.nodes or plan.is_wanted(key, snapshot.nodes[name]))
+            for name, group in snapshot.groups.items()
+        )
+    return snapshot.served[place]
 
 
 def _ready(

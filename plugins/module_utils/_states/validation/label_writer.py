@@ -13,6 +13,7 @@ from typing import Any
 
 from ..._cluster.api_client.api_errors import ApiError
 from ..._cluster.api_client.client import Client
+from ..._cluster.api_objects.labels import summary_label
 from ..._json import Obj
 from ..._nodes.facts import NodeFacts
 from ..._nodes.upgrade_marks import proven_patch
@@ -77,9 +78,15 @@ class LabelWriter:
         """What a node carries, the last write included even where its event has not come yet."""
         return self._written.get(node.name) or node_marks.read(node, self._recipe)
 
+    def summary_of(self, node: NodeFacts) -> str | None:
+        """The summary label that a node carries, the last write included."""
+        written = self._written.get(node.name)
+        return written.summary if written else node.labels.get(summary_label(self._recipe))
+
     def seen(self, node: NodeFacts) -> None:
         """A node's event came: what was written is in it once they agree."""
-        if self._written.get(node.name) == node_marks.read(node, self._recipe):
+        written = self._written.get(node.name)
+        if written and written == node_marks.read(node, self._recipe):
             del self._written[node.name]
 
     def want(self, name: str, before: node_marks.NodeMarks, after: node_marks.NodeMarks) -> None:

@@ -147,7 +147,7 @@ class Loop:
         """The nodes whose summary label this run has changed, with its value before and after."""
         for name, before in self._first_summaries.items():
             node = self.snapshot.nodes.get(name)
-            after = self.writer.marks_of(node).summary if node else before
+            after = self.writer.summary_of(node) if node else before
             if node and after != before:
                 yield node, before, after
 

@@ -156,8 +156,7 @@ class ClusterMirror:
         if not self._is_there(facts.name, facts.uid):
             self.forget(facts.name)
         self._met.add(facts.name)
-        self._snapshot.nodes[facts.name] = facts
-        self._snapshot.groups[facts.name] = self._grouping.id_of(facts)
+        self._snapshot.put_node(facts, self._grouping.id_of(facts))
         vanished = self._members.lost(facts)
         if vanished is None:
             self._snapshot.vanished.pop(facts.name, None)
