@@ -10,7 +10,7 @@ import copy
 import json
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
 
@@ -531,11 +531,21 @@ def test_a_hub_and_a_plan_through_an_outage(
         assert hub.next(0.5) == []
     finally:
         cluster.start_daemon("kube-apiserver")
-    client.apply(config("b", namespace))
-    deadline, seen = time.monotonic() + 120, set()
-    while "b" not in seen and time.monotonic() < deadline:
+
+    def answers() -> bool:
+        with suppress(Unreachable):
+            client.apply(config("b", namespace))
+            return True
+        return False
+
+    wait_until(answers, "the API server is back")
+    seen: set[str] = set()
+
+    def sees_it() -> bool:
         seen.update(event.object["metadata"]["name"] for event in hub.next(1))
-    assert "b" in seen
+        return "b" in seen
+
+    wait_until(sees_it, "the hub sees what was applied")
     hub.close()
     # What its watch cache had before it was started again is refused as what was compacted is.
     with pytest.raises(Gone):
