@@ -4,7 +4,8 @@
 """How long what comes by itself is waited for, in a process or a thread of its own.
 
 Unit tests give way to all that runs beside them (tests/gates/runner.py): a start that takes two
-seconds took two minutes beside a virtual machine.
+seconds took two minutes beside a virtual machine. What a test says is ended must not end by itself
+within this time.
 """
 
 from __future__ import annotations

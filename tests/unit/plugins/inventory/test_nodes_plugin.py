@@ -25,6 +25,7 @@ from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.sta
     ScriptedCluster,
     refusal,
 )
+from tests.unit.patience import PATIENCE_S
 
 BIN = Path(sys.executable).parent
 OURS = "hardware-enablement.io/toy-card"
@@ -88,6 +89,7 @@ class Inventory:
             env=environment,
             capture_output=True,
             text=True,
+            timeout=PATIENCE_S,
             check=False,
         )
 

@@ -343,7 +343,7 @@ def test_a_watch_that_is_cut_again_and_again_goes_on_and_loses_nothing(
 
 def test_close_ends_the_threads(fake: Any) -> None:
     hold = threading.Event()
-    fake.script(pods(1), (200, {}, [lambda: hold.wait(20)]))
+    fake.script(pods(1), (200, {}, [lambda: hold.wait(600)]))
     hub = WatchHub(fake.client())
     hub.subscribe(POD)
     while not hub.synced:
