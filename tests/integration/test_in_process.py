@@ -68,14 +68,7 @@ def places(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Place]:
     }
 
 
-def play(
-    runner: Runner,
-    name: str,
-    place: Place,
-    *arguments: str,
-    timeout: float = 300,
-    **variables: Any,
-) -> Played:
+def play(runner: Runner, name: str, place: Place, *arguments: str, **variables: Any) -> Played:
     """Run one of our playbooks at a place."""
     where = {
         "how": place.how,
@@ -83,7 +76,7 @@ def play(
         "recipes": str(RECIPES),
         "config": str(runner.kubeconfig),
     }
-    return runner.play(PLAYBOOKS / name, *arguments, timeout=timeout, **where, **variables)
+    return runner.play(PLAYBOOKS / name, *arguments, **where, **variables)
 
 
 def every_module(runner: Runner, place: Place, folder: Path) -> dict[str, Any]:
