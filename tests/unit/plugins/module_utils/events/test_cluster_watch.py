@@ -34,6 +34,7 @@ from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.sta
     ScriptedCluster,
     refusal,
 )
+from tests.unit.patience import PATIENCE_S
 
 MARK = "hardware-enablement.io/toy"
 HERE = world.node()
@@ -73,9 +74,9 @@ class Watching:
 
     def hear_of_trouble(self) -> None:
         """Take what comes, in no time of the watch's own clock, until something cannot be read."""
-        end = time.monotonic() + 60.0
+        deadline = time.monotonic() + PATIENCE_S
         while not self.watch.trouble:
-            assert time.monotonic() < end
+            assert time.monotonic() < deadline
             self.watch.next(0.3)
 
     def silence(self) -> bool:
