@@ -27,6 +27,8 @@ from tests.integration.play_server import PlayServer
 REPO = Path(__file__).resolve().parents[2]
 PLAYBOOKS = Path(__file__).parent / "playbooks"
 BIN = Path(sys.executable).parent
+# A run that does not end by itself; 89 s of a quiet machine were more than 300 beside four levels.
+PLAY_S = 900.0
 WRITES = frozenset({"create", "update", "patch", "delete", "deletecollection"})
 # A question about rights, which is asked by creating an object that is never stored.
 REVIEWS = "/selfsubjectaccessreviews"
@@ -163,7 +165,7 @@ class Runner:
         return [*command, "-e", json.dumps(variables)] if variables else command
 
     def play(
-        self, playbook: str | Path, *arguments: str, timeout: float = 300, **variables: Any
+        self, playbook: str | Path, *arguments: str, timeout: float = PLAY_S, **variables: Any
     ) -> Played:
         """Run to the end, in a process that is forked from one that has imported what a play needs:
         see play_server.py. With settings of Ansible's own it is the real program."""
@@ -174,7 +176,7 @@ class Runner:
         return Played(ended.code, ended.stdout + ended.stderr)
 
     def run_program(
-        self, playbook: str | Path, *arguments: str, timeout: float = 300, **variables: Any
+        self, playbook: str | Path, *arguments: str, timeout: float = PLAY_S, **variables: Any
     ) -> Played:
         """The same by the real program, for tests about the process itself."""
         return self._run_program(self.command(playbook, *arguments, **variables), timeout)

@@ -321,7 +321,7 @@ def policy(kmod: Kmod) -> Iterator[None]:
 
 def preflight(kmod: Kmod, **settings: Any) -> Played:
     """What preflight says of the recipe."""
-    played = kmod.runner.play("preflight", timeout=120, **kmod.variables(**settings))
+    played = kmod.runner.play("preflight", **kmod.variables(**settings))
     check_output(played)
     return played
 

@@ -351,13 +351,13 @@ def test_a_mirror_with_what_was_listed_is_enough(
             assert f"drivers/prebuilt:{NEW} does not exist" in refused.output
             assert (kmod.runner.writes(mark), kmod.cluster.dump()) == ([], before)
             images(kmod, **imported).check()
-            kmod.runner.play("enable", timeout=120, **closed).check()
+            kmod.runner.play("enable", **closed).check()
         assert set(kmod.summaries().values()) == {"ready"}
 
 
 def images(kmod: Kmod, **variables: Any) -> Played:
     """What the playbook images says."""
-    return kmod.runner.play("images", timeout=120, **variables)
+    return kmod.runner.play("images", **variables)
 
 
 @pytest.mark.usefixtures("enabled")

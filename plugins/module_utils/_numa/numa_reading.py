@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from .._cluster.api_client.api_errors import ApiError, Forbidden, Unauthorized
 from .._cluster.api_client.client import Client
 from .._cluster.api_objects.controller_references import is_made_by, is_made_for
-from .._cluster.api_objects.object_shapes import misfit_of
+from .._cluster.api_objects.object_shapes import mismatch_of
 from .._json import Obj, elements, parse_json, part
 from .._nodes.facts import NodeFacts
 from .._nodes.pools import NodePool
@@ -137,7 +137,7 @@ class NumaReader:
     def _topologies(self, topologies: Iterable[Obj], *, are_served: bool) -> TopologyFacts:
         known = []
         for each in topologies:
-            if wrong := misfit_of(each):
+            if wrong := mismatch_of(each):
                 self._reading.unread[f"NodeResourceTopology {each['metadata']['name']}"] = wrong
             else:
                 known.append(NodeTopology.from_object(each))

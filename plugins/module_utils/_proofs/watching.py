@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Union
 
 from .._cluster.api_objects.controller_references import is_made_by, is_made_for
-from .._cluster.api_objects.object_shapes import misfit_of
+from .._cluster.api_objects.object_shapes import mismatch_of
 from .._json import Obj, elements, part
 from .._verdicts.reasons import UNDER_WAY, Reason
 from .._verdicts.verdict import Outcome, Verdict
@@ -45,7 +45,7 @@ def find(observation: Observation[Any], what: Watched) -> Union[Obj, Verdict]:
     found = known.get(what.name)
     if found is None:
         return Verdict(Outcome.PENDING, "NotFound", f"{title} does not exist")
-    wrong = misfit_of(found)
+    wrong = mismatch_of(found)
     why = f"{title} cannot be read: {wrong}"
     return Verdict(Outcome.BLOCKED, "Unreadable", why) if wrong else found
 

@@ -21,12 +21,12 @@ from ..api_objects.kinds import Kind
 from ..api_objects.object_shapes import (
     METADATA,
     kept_of,
-    misfit,
-    misfit_of,
+    mismatch,
+    mismatch_of,
     named,
     named_part,
     shape_of,
-    without_misfit,
+    without_mismatch,
 )
 
 JSON = "application/json"
@@ -71,6 +71,12 @@ _DISCOVERY = {
             ],
         }
     ],
+}
+# What is kept of every object; who set its fields is more than all the rest.
+_HEAD = {
+    "apiVersion": str,
+    "kind": str,
+    "metadata": {name: below for name, below in METADATA.items() if name != "managedFields"},
 }
 _VERSION = {"gitVersion": str, "major!": str, "minor": str}
 _REVIEW = {"status!": {"allowed!": bool}}
@@ -138,7 +144,7 @@ def read_page(
     kind: Kind, answer: ApiResponse, *, metadata_only: bool, each_alone: bool = False
 ) -> Page:
     """(items, the token to continue with, resource version) of one page of a list. each_alone: an
-    item with fields of other types has only its metadata (misfit_of), instead of ending the list."""
+    item with fields of other types has only its metadata (mismatch_of), instead of ending the list."""
     found = read_json(answer)
     _fit(found, _LIST)
     if not str(found.get("kind", "List")).endswith("List") or "items" not in found:
@@ -155,11 +161,9 @@ def read_page(
 def lean(obj: Obj, kept: Mapping[str, Any] | None = None) -> Obj:
     """An object with nothing but what is read of its kind (object_shapes.py), or what kept, a shape,
     names; who set its fields left out: of a Node or Pod that is a small part."""
-    if misfit_of(obj):
+    if mismatch_of(obj):
         return obj
-    metadata = {name: below for name, below in METADATA.items() if name != "managedFields"}
-    shape = kept or kept_of(obj["apiVersion"], obj["kind"])
-    return dict(named_part(obj, {"apiVersion": str, "kind": str, "metadata": metadata, **shape}))
+    return dict(named_part(obj, _HEAD | (kept or kept_of(obj["apiVersion"], obj["kind"]))))
 
 
 def read_kinds(api_version: str, answer: ApiResponse) -> dict[str, Kind]:
@@ -269,10 +273,10 @@ def _object(
     if not metadata_only and found.get("kind", kind.kind) != kind.kind:
         raise DecodingError(f"an object of kind {kind.kind} is due")
     _fit(found, {"metadata!": METADATA})
-    wrong = "" if metadata_only else misfit(found, shape_of(kind.api_version, kind.kind))
+    wrong = "" if metadata_only else mismatch(found, shape_of(kind.api_version, kind.kind))
     if wrong and not each_alone:
         raise DecodingError(wrong)
-    taken: Obj = without_misfit(found, wrong) if wrong else found
+    taken: Obj = without_mismatch(found, wrong) if wrong else found
     metadata = taken["metadata"]
     if kind.namespaced and not metadata.get("namespace"):
         raise DecodingError("metadata.namespace is missing")
@@ -283,6 +287,6 @@ def _object(
 
 
 def _fit(found: Obj, shape: Mapping[str, Any]) -> Obj:
-    if wrong := misfit(found, shape):
+    if wrong := mismatch(found, shape):
         raise DecodingError(wrong)
     return found

@@ -146,7 +146,7 @@ class ObjectReader:
         Items carry apiVersion and kind, and with metadata_only nothing else but metadata. leanly:
         nothing but what is read of the kind, for lists that are long and kept; kept: nothing but
         this shape. each_alone: of an item whose fields have other types than its kind's there is
-        metadata alone (misfit_of); it ends the list where that is not looked for.
+        metadata alone (mismatch_of); it ends the list where that is not looked for.
         """
         query = _selection(labels, fields)
         keep = partial(lean, kept=kept) if leanly or kept else None

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 EACH = "*"
 # Stands in an object in the place of all but its metadata that is not as its kind's shape wants.
-_MISFIT = "hardware-enablement.io/misfit"
+_MISMATCH = "hardware-enablement.io/mismatch"
 _NAMES = {
     str: "text",
     int: "a whole number",
@@ -269,14 +269,14 @@ _KEPT: dict[tuple[str, str], dict[str, Any]] = {
 }
 
 
-def without_misfit(obj: Mapping[str, Any], wrong: str) -> dict[str, Any]:
+def without_mismatch(obj: Mapping[str, Any], wrong: str) -> dict[str, Any]:
     """What is left of an object whose own fields are not as their shape wants; wrong: what is not."""
-    return {"metadata": obj["metadata"], _MISFIT: wrong}
+    return {"metadata": obj["metadata"], _MISMATCH: wrong}
 
 
-def misfit_of(obj: Mapping[str, Any]) -> str:
+def mismatch_of(obj: Mapping[str, Any]) -> str:
     """What is wrong with an object of which only metadata was taken, "" for nothing."""
-    return str(obj.get(_MISFIT) or "")
+    return str(obj.get(_MISMATCH) or "")
 
 
 def shape_of(api_version: str, kind: str) -> dict[str, Any]:
@@ -317,30 +317,30 @@ def _field(name: str) -> str:
     return sys.intern(name.removesuffix("!"))
 
 
-def misfit(value: Any, shape: Any) -> str:
+def mismatch(value: Any, shape: Any) -> str:
     """What of a value is not as its shape wants ("status.phase is a list, where text is due"), ""
     for nothing."""
-    found = _misfit(value, shape)
+    found = _first_mismatch(value, shape)
     return f"{found.path.removeprefix('.') or 'it'} {found.what}" if found else ""
 
 
-class _Misfit(NamedTuple):
+class _Mismatch(NamedTuple):
     """What is wrong, and where below the value that was looked at: ".phase", "[0].name". Nobody
     writes the way to what is as it should be."""
 
     path: str
     what: str
 
-    def below(self, step: str) -> _Misfit:
+    def below(self, step: str) -> _Mismatch:
         return self._replace(path=step + self.path)
 
 
-def _misfit(value: Any, shape: Any) -> _Misfit | None:
+def _first_mismatch(value: Any, shape: Any) -> _Mismatch | None:
     if isinstance(shape, type):
         return None if _is_a(value, shape) else _wrong(value, shape)
     if isinstance(shape, Written):
         fits = _is_a(value, str) and shape.matches(value)
-        return None if fits else _Misfit("", f"is not {shape.what}")
+        return None if fits else _Mismatch("", f"is not {shape.what}")
     if isinstance(shape, list):
         return _of_list(value, shape[0])
     if not _is_a(value, dict):
@@ -353,38 +353,38 @@ def _is_a(value: Any, wanted: type) -> bool:
     return isinstance(value, wanted) and (wanted is bool or not isinstance(value, bool))
 
 
-def _of_list(value: Any, each: Any) -> _Misfit | None:
+def _of_list(value: Any, each: Any) -> _Mismatch | None:
     if not _is_a(value, list):
         return _wrong(value, list)
     for at, item in enumerate(value):
-        if found := _misfit(item, each):
+        if found := _first_mismatch(item, each):
             return found.below(f"[{at}]")
     return None
 
 
-def _of_fields(value: Mapping[str, Any], shape: Mapping[str, Any]) -> _Misfit | None:
+def _of_fields(value: Mapping[str, Any], shape: Mapping[str, Any]) -> _Mismatch | None:
     for name, below in shape.items():
         entry = value.get(_field(name))
         if entry is None:
             if name.endswith("!"):
-                return _Misfit(f".{_field(name)}", "is missing")
-        elif found := _misfit(entry, below):
+                return _Mismatch(f".{_field(name)}", "is missing")
+        elif found := _first_mismatch(entry, below):
             return found.below(f".{_field(name)}")
     return None
 
 
-def _of_each(value: Mapping[str, Any], each: Any) -> _Misfit | None:
+def _of_each(value: Mapping[str, Any], each: Any) -> _Mismatch | None:
     """What of the entries of a mapping is not as their one shape wants."""
     if each is str and {*map(type, value.values())} <= {str}:
         return None
     for name, entry in value.items():
-        if found := _misfit(entry, each):
+        if found := _first_mismatch(entry, each):
             return found.below(f".{name}")
     return None
 
 
-def _wrong(value: Any, wanted: type) -> _Misfit:
-    return _Misfit("", f"is {named(value)}, where {_NAMES[wanted]} is due")
+def _wrong(value: Any, wanted: type) -> _Mismatch:
+    return _Mismatch("", f"is {named(value)}, where {_NAMES[wanted]} is due")
 
 
 def named(value: Any) -> str:

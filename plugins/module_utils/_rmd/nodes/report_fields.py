@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from ..._cluster.api_objects.object_shapes import EACH, Written, misfit
+from ..._cluster.api_objects.object_shapes import EACH, Written, mismatch
 from ..._errors import InvalidInput
 from ..._nodes.cpuset import parse_cores
 
@@ -55,7 +55,7 @@ _SHAPE = {
 def is_report(found: Any) -> bool:
     """Whether what stands in a log has the fields of a report: whoever reads them relies on their
     types."""
-    if misfit(found, _SHAPE):
+    if mismatch(found, _SHAPE):
         return False
     ways = [pools_of(found).get(name) or 0 for name in _POOLS]
     interval = found.get("interval") or 0

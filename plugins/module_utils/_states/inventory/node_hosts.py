@@ -14,7 +14,7 @@ from ..._cluster.api_client.client import Client
 from ..._cluster.api_client.rights import CLUSTER, Right
 from ..._cluster.api_objects.kinds import Kind
 from ..._cluster.api_objects.labels import KERNEL, fact_label
-from ..._cluster.api_objects.object_shapes import misfit_of
+from ..._cluster.api_objects.object_shapes import mismatch_of
 from ..._errors import InvalidInput
 from ..._json import Obj, elements, part
 from ..._nodes.pools import NodePool, parse_pools
@@ -95,9 +95,9 @@ def _listed(
         warn(f"The hosts are told without {kind.plural}: {error}")
         return ()
     for each in found:
-        if wrong := misfit_of(each):
+        if wrong := mismatch_of(each):
             warn(f"The hosts are told without {kind.kind} {each['metadata']['name']}: {wrong}")
-    return [each for each in found if not misfit_of(each)]
+    return [each for each in found if not mismatch_of(each)]
 
 
 def _record_facts(

@@ -36,7 +36,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_o
     foreign_fields,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_objects.object_shapes import (
-    misfit_of,
+    mismatch_of,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._cluster.authorization import (
     access,
@@ -479,11 +479,11 @@ def test_a_custom_resource_of_other_types_costs_itself_alone_where_that_is_looke
     }
     fake.script((200, {}, page))
     odd, sound = fake.client().list(ODD, each_alone=True).items
-    assert misfit_of(odd) == "spec is text, where a mapping is due"
+    assert mismatch_of(odd) == "spec is text, where a mapping is due"
     assert (odd["metadata"]["name"], odd["kind"], "spec" in odd) == ("a", "Foo", False)
-    assert (misfit_of(sound), sound["spec"]) == ("", {"x": 1})
+    assert (mismatch_of(sound), sound["spec"]) == ("", {"x": 1})
     kept = fake.client().list(ODD, each_alone=True, leanly=True).items
-    assert [misfit_of(each) != "" for each in kept] == [True, False]
+    assert [mismatch_of(each) != "" for each in kept] == [True, False]
     with pytest.raises(Unreadable, match="spec is text, where a mapping is due"):
         fake.client().list(ODD)
 
@@ -495,7 +495,7 @@ def test_an_event_of_a_custom_resource_of_other_types_ends_no_watch(fake: Any) -
     ]
     fake.script((200, {}, told))
     stream = fake.client().watch(ODD, resource_version="1", timeout_s=5, each_alone=True)
-    assert [misfit_of(event.object) != "" for event in stream] == [True, False]
+    assert [mismatch_of(event.object) != "" for event in stream] == [True, False]
 
 
 def test_what_is_no_object_at_all_ends_the_list_all_the_same(fake: Any) -> None:
