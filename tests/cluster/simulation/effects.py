@@ -22,18 +22,15 @@ MANAGED_BY = {"app.kubernetes.io/managed-by": "hardware-enablement-simulation"}
 Served = Mapping[tuple[str, str], Pod | None]
 
 
-def served(node: Node, pods: Iterable[Pod], stacks: Iterable[str], lost: frozenset[str]) -> Served:
+def served(node: Node, pods: Iterable[Pod], stacks: Iterable[str]) -> Served:
     """(stack, role) -> the ready pod that simulates it on the node; None as the pod where the host
-    brings it itself.
-
-    lost: uids of pods that a reboot has stopped though their status does not say so yet.
-    """
+    brings it itself."""
     brought = [*node.preinstalled, *(f"host:{role}" for role in node.preinstalled)]
     result: dict[tuple[str, str], Pod | None] = {
         (stack, role): None for stack in stacks for role in brought
     }
     for pod in pods:
-        if pod.operand.stack and pod.serves and not pod.deleting and pod.uid not in lost:
+        if pod.operand.stack and pod.serves and not pod.deleting:
             result[pod.operand.stack, pod.operand.role] = pod
     return result
 

@@ -127,15 +127,12 @@ class Simulator:
 
     def _look(self, node: Node, pods: list[Pod]) -> Work:
         store, now = self.store, self.clock()
-        lost = frozenset(
-            pod.uid for pod in pods if pod.uid in store.memory and store.memory[pod.uid].rebooted
-        )
-        serving = effects.served(node, pods, store.operands.stacks, lost)
         # Of a pod that ran before the node's boot nothing is left but what its status still says.
-        alive = [pod for pod in pods if pod.uid not in lost]
+        alive = [pod for pod in pods if not store.remember(pod.uid).rebooted]
+        serving = effects.served(node, alive, store.operands.stacks)
         text = _now()
         self.sharing.observe(node, alive)
-        advertised = replace(node, devices=self.sharing.devices(node, pods))
+        advertised = replace(node, devices=self.sharing.devices(node, alive))
         self.device_faults.observe(node, pods)
         plugins = [pod for pod in serving.values() if pod and pod.operand.role == "device-plugin"]
         behaviours = [self.device_faults.behaviour_for(node, pod) for pod in plugins]

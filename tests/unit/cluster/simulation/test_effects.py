@@ -22,11 +22,10 @@ from tests.unit.cluster.simulation.objects import (
 )
 
 NVIDIA = TABLE.stacks["nvidia"]
-NOBODY: frozenset[str] = frozenset()
 
 
 def serving(on: Node, *pods: Pod) -> effects.Served:
-    return effects.served(on, pods, TABLE.stacks, NOBODY)
+    return effects.served(on, pods, TABLE.stacks)
 
 
 def test_a_validator_misses_what_is_not_ready() -> None:
@@ -36,8 +35,8 @@ def test_a_validator_misses_what_is_not_ready() -> None:
     assert everything[0] == "CUDA error: no NVIDIA driver is loaded on node gpu-1"
     ready = [ready_pod(DRIVER, name="d"), ready_pod(TOOLKIT, name="t"), ready_pod(PLUGIN, name="p")]
     assert effects.missing(validator, serving(node(), *ready), NVIDIA, "gpu-1") == []
-    lost = effects.served(node(), ready, TABLE.stacks, frozenset({"uid-d"}))
-    assert len(effects.missing(validator, lost, NVIDIA, "gpu-1")) == 1
+    without = serving(node(), *ready[1:])
+    assert len(effects.missing(validator, without, NVIDIA, "gpu-1")) == 1
 
 
 def test_a_host_may_bring_driver_and_hook() -> None:
