@@ -115,6 +115,7 @@ def test_a_role_alone_waits_for_its_own_states_and_fails_with_them(
     )
     assert played.code != 0
     assert "node gpu-new-1, state driver" in played.output
+    assert "waited_seconds" not in played.output
     assert lock_holder(cluster) == ""
     # Who does not wait does not look at it either.
     runner.play(PLAYBOOKS / "roles_alone.yml", hardware_enablement_wait=False, **RECIPE).check()
