@@ -530,7 +530,7 @@ def test_devices_that_are_all_in_use_are_told_from_broken_ones(
     cluster: Cluster, runner: Runner
 ) -> None:
     apply(cluster, user_pod(NODE))
-    cluster.kubectl("wait", "--for=condition=Ready", "pod/user", "--timeout=120s")
+    cluster.kubectl("wait", "--for=condition=Ready", "pod/user", "--timeout=240s")
     proofs = sight.proofs(cluster, NODE)
     del proofs["device_plugin_validation"]
     cluster.kubectl("annotate", "node", NODE, f"{sight.PROOFS}={json.dumps(proofs)}", "--overwrite")

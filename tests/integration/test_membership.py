@@ -80,7 +80,7 @@ def holder(*, init: bool = False, behaviour: str = "run") -> Obj:
 def hold(cluster: Cluster, pod: Obj) -> None:
     """Make it, and wait until it has its node."""
     cluster.kubectl("apply", "-f", "-", stdin=json.dumps(pod))
-    cluster.kubectl("wait", "--for=condition=PodScheduled", "pod/user", "--timeout=120s")
+    cluster.kubectl("wait", "--for=condition=PodScheduled", "pod/user", "--timeout=240s")
 
 
 @pytest.fixture(scope="module")

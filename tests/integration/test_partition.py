@@ -66,7 +66,7 @@ def run_pod(cluster: Cluster, name: str, **spec: Any) -> None:
 
 def node_of(cluster: Cluster, name: str) -> str:
     """Where a pod was sent to; waits for that."""
-    cluster.kubectl("wait", f"pod/{name}", "--for=condition=PodScheduled", "--timeout=60s")
+    cluster.kubectl("wait", f"pod/{name}", "--for=condition=PodScheduled", "--timeout=240s")
     return str(cluster.api.get(f"/api/v1/namespaces/default/pods/{name}")["spec"]["nodeName"])
 
 

@@ -138,7 +138,7 @@ def test_a_kind_that_cannot_be_read_is_one_sentence_until_it_can(
     )
     apply(cluster, CRD)
     cluster.kubectl(
-        "wait", "crd/things.toy.example", "--for=condition=Established", "--timeout=120s"
+        "wait", "crd/things.toy.example", "--for=condition=Established", "--timeout=240s"
     )
     played = runner.play("enable", **things)
     assert played.code != 0

@@ -222,7 +222,7 @@ def test_a_switch_restarts_no_driver(
     assert "hunter22" not in json.dumps(record)
 
     # Nothing hangs on the custom resource any more.
-    cluster.kubectl("delete", "specialresources.sro.openshift.io", "site-kmod", "--timeout=20s")
+    cluster.kubectl("delete", "specialresources.sro.openshift.io", "site-kmod", "--timeout=240s")
     play().unchanged()
     assert pods(cluster) == operator
 

@@ -95,7 +95,7 @@ class GpuOperator:
         )
         for plural in ("clusterpolicies", "nvidiadrivers"):
             self.cluster.kubectl(
-                "wait", "--for=condition=Established", f"crd/{plural}.nvidia.com", "--timeout=30s"
+                "wait", "--for=condition=Established", f"crd/{plural}.nvidia.com", "--timeout=240s"
             )
         self._apply(
             [

@@ -80,7 +80,7 @@ def deployed(
         cluster.kubectl("apply", "-f", "-", stdin=json.dumps(objects))
         for name in ("intel-rmd", "intel-rmd-agent"):
             cluster.kubectl(
-                "rollout", "status", f"daemonset/{name}", "-n", NAMESPACE, "--timeout=120s"
+                "rollout", "status", f"daemonset/{name}", "-n", NAMESPACE, "--timeout=240s"
             )
         yield cluster, fleet, certificates, client, reports
 

@@ -105,7 +105,7 @@ def make_bed(
     annotations = {LOG_FILE: f"{folder}/logs/{{node}}"}
     patch = {"spec": {"template": {"metadata": {"annotations": annotations}}}}
     cluster.kubectl("patch", "daemonset", AGENT, "-n", NAMESPACE, "-p", json.dumps(patch))
-    cluster.kubectl("rollout", "status", f"daemonset/{AGENT}", "-n", NAMESPACE, "--timeout=120s")
+    cluster.kubectl("rollout", "status", f"daemonset/{AGENT}", "-n", NAMESPACE, "--timeout=240s")
     bed.agents.update(_agents(bed, folder, names, interval))
     try:
         for agent in bed.agents.values():

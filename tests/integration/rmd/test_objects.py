@@ -225,7 +225,7 @@ def names_of_two_namespaces_are_two_workloads_and_one_name_is_refused(
     assert conditions["Invalid"]["status"] == "True"
     assert bed.uuids(ONE) == ["team.web", "web"]
     # Nothing was ever sent for it, so nothing holds it.
-    bed.cluster.kubectl("delete", "rmdworkload", "team.web", "--timeout=120s")
+    bed.cluster.kubectl("delete", "rmdworkload", "team.web", "--timeout=240s")
     bed.cluster.kubectl("delete", "rmdworkload", "web", "--wait=false")
     bed.cluster.kubectl("delete", "rmdworkload", "web", "-n", "team", "--wait=false")
     reconcile.done()

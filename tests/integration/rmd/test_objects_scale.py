@@ -85,7 +85,7 @@ def test_four_hundred_workloads_are_in_force_after_three_runs(
 ) -> None:
     bed.cluster.kubectl("apply", "--server-side", "-f", str(REPO / "manifests" / "rmd-crds.yaml"))
     bed.cluster.kubectl(
-        "wait", "--for=condition=Established", "crd", "rmdworkloads.intel.com", "--timeout=120s"
+        "wait", "--for=condition=Established", "crd", "rmdworkloads.intel.com", "--timeout=240s"
     )
     for number in range(4):
         spec = {

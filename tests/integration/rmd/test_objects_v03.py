@@ -35,7 +35,7 @@ def bed(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
         cluster.kubectl("label", "node", ONE, TWO, "rdt=true")
         cluster.kubectl("apply", "-f", str(REPO / "manifests" / "rmd-crds.yaml"))
         cluster.kubectl(
-            "wait", "--for=condition=Established", "crd", "rmdconfigs.intel.com", "--timeout=120s"
+            "wait", "--for=condition=Established", "crd", "rmdconfigs.intel.com", "--timeout=240s"
         )
         made.create(
             {

@@ -44,7 +44,7 @@ class UserObjects:
         """Create a pod, wait until it runs, and give its containers CPUs; its uid."""
         name = pod["metadata"]["name"]
         self.create(pod)
-        self.cluster.kubectl("wait", "--for=condition=Ready", f"pod/{name}", "--timeout=120s")
+        self.cluster.kubectl("wait", "--for=condition=Ready", f"pod/{name}", "--timeout=240s")
         uid = str(self.get("pod", name)["metadata"]["uid"])
         self.give(node, uid, **cpus)
         return uid
