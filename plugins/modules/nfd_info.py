@@ -41,6 +41,12 @@ options:
       - Also find out when NFD last told something new, which takes a list of all NodeFeature objects' metadata.
     type: bool
     default: false
+  only_for_images:
+    description:
+      - List nodes only where RV(image_states) is not empty. Else the result has what the recipe says and nothing of
+        nodes, for who needs them for images alone.
+    type: bool
+    default: false
 extends_documentation_fragment:
   - hardware.enablement.common
   - hardware.enablement.common.connection
@@ -70,13 +76,13 @@ RETURN = r"""
 matched:
   description: Number of nodes that match. Zero is a result, not an error.
   type: int
-  returned: always
+  returned: where nodes are listed
   sample: 3
 groups:
   description: Nodes that share kernel, operating system and architecture.
   type: list
   elements: dict
-  returned: always
+  returned: where nodes are listed
   contains:
     id:
       description: Stable id, fit for object names.
@@ -122,7 +128,7 @@ node_groups:
       gets the whole result as C(discovery) needs no nodes to render.
   type: list
   elements: dict
-  returned: always
+  returned: where nodes are listed
   contains:
     per:
       description: What they are told apart by, of C(kernel), C(runtime), C(driver) and C(pool).
@@ -156,28 +162,28 @@ pools:
   description: The pools, with the label expressions that select their nodes.
   type: list
   elements: dict
-  returned: always
+  returned: where nodes are listed
 devices:
   description: PCI devices by C(class_vendor), with the number of nodes that have them.
   type: dict
-  returned: always
+  returned: where nodes are listed
 resources:
   description: Extended resources with their capacity, allocatable amount and number of nodes.
   type: dict
-  returned: always
+  returned: where nodes are listed
 mixed:
   description: Whether the nodes differ in kernel, operating system or architecture.
   type: dict
-  returned: always
+  returned: where nodes are listed
 transitions:
   description: Nodes that run another kernel than their label says, since they rebooted and NFD has yet to look.
   type: list
   elements: dict
-  returned: always
+  returned: where nodes are listed
 nfd:
   description: Whether NFD's labels are there, and what was used instead of them.
   type: dict
-  returned: always
+  returned: where nodes are listed
   contains:
     present:
       description: Whether any node carries labels of NFD.
@@ -198,7 +204,7 @@ cluster:
     The platform, C(kubernetes) or C(openshift), the distribution that most of the nodes say they are, and what
     templates may know of it besides.
   type: dict
-  returned: always
+  returned: where nodes are listed
 taints:
   description: The taints by which the nodes of the recipe are partitioned, by its record.
   type: list

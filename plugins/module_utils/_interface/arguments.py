@@ -43,6 +43,7 @@ NFD_INFO: Spec = {
     "selector": {"type": "list", "elements": "dict"},
     "nfd_age": {"type": "bool", "default": False},
     "settle": {"type": "int", "default": 0},
+    "only_for_images": {"type": "bool", "default": False},
     "resources": {"type": "list", "elements": "str", "default": []},
 }
 

@@ -307,8 +307,11 @@ def _named_fields(value: Mapping[str, Any], shape: Mapping[str, Any]) -> dict[st
         return {sys.intern(name): sys.intern(text) for name, text in value.items()}
     if EACH in shape:
         return {sys.intern(name): named_part(value[name], shape[EACH]) for name in value}
-    fields = ((_field(name), below) for name, below in shape.items())
-    return {name: named_part(value[name], below) for name, below in fields if name in value}
+    return {
+        field: named_part(value[field], below)
+        for name, below in shape.items()
+        if (field := _field(name)) in value
+    }
 
 
 @cache
@@ -357,7 +360,7 @@ def _of_list(value: Any, each: Any) -> _Mismatch | None:
     if not _is_a(value, list):
         return _wrong(value, list)
     for at, item in enumerate(value):
-        if found := _first_mismatch(item, each):
+        if type(item) is not each and (found := _first_mismatch(item, each)):
             return found.below(f"[{at}]")
     return None
 
@@ -368,7 +371,8 @@ def _of_fields(value: Mapping[str, Any], shape: Mapping[str, Any]) -> _Mismatch 
         if entry is None:
             if name.endswith("!"):
                 return _Mismatch(f".{_field(name)}", "is missing")
-        elif found := _first_mismatch(entry, below):
+        # Most fields are texts: what is of the very type needs no closer look.
+        elif type(entry) is not below and (found := _first_mismatch(entry, below)):
             return found.below(f".{_field(name)}")
     return None
 

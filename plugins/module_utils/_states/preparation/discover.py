@@ -224,7 +224,8 @@ class NfdInfoRequest:
     """Whose nodes to find: a recipe's, or those that a selector matches, with their resources.
 
     nfd_age: also when NFD last told something new. settle: seconds between two lists that have to
-    be the same; 0 for one list. options_replace: see refuse_dropped.
+    be the same; 0 for one list. only_for_images: list none where no state's images are looked up.
+    options_replace: see refuse_dropped.
     """
 
     connection: ConnectionRequest
@@ -233,6 +234,7 @@ class NfdInfoRequest:
     resources: Sequence[str] = ()
     nfd_age: bool = False
     settle: int = 0
+    only_for_images: bool = False
     options_replace: bool = False
 
 
@@ -248,6 +250,15 @@ class NodeSearch:
     image_states: Sequence[str] = ()
     depends: Sequence[str] = ()
     taints: Sequence[Obj] = ()
+
+    def to_dict(self) -> dict[str, list[Any]]:
+        """What nfd_info returns of a recipe, whatever its nodes."""
+        return {
+            "differences": list(self.differences),
+            "image_states": list(self.image_states),
+            "depends": list(self.depends),
+            "taints": list(self.taints),
+        }
 
 
 def run(request: NfdInfoRequest, context: RunContext) -> Obj:
@@ -265,6 +276,8 @@ def run(request: NfdInfoRequest, context: RunContext) -> Obj:
         prepared = prepare(given, context, client)
         refuse_dropped(prepared, given, replace_all=request.options_replace)
         search = _search_of(client, prepared, context)
+        if request.only_for_images and not search.image_states:
+            return {"changed": False, **search.to_dict()}
     nodes = (
         list_settled_nodes(client, search.selector, float(request.settle))
         if request.settle
@@ -283,10 +296,7 @@ def run(request: NfdInfoRequest, context: RunContext) -> Obj:
         "changed": False,
         **discovery.to_dict(),
         "cluster": facts_of_cluster(client, discovery),
-        "differences": list(search.differences),
-        "image_states": list(search.image_states),
-        "depends": list(search.depends),
-        "taints": list(search.taints),
+        **search.to_dict(),
     }
 
 

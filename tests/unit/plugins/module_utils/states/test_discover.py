@@ -59,6 +59,18 @@ def test_it_says_whose_images_are_looked_up_since_only_then_there_is_a_task_for_
     assert runs.run(discover.TASK, NFD_INFO, api, **given)["image_states"] == looked_up
 
 
+@pytest.mark.parametrize("pinned", [False, True])
+def test_who_wants_nodes_for_images_alone_has_none_listed_where_no_image_is_looked_up(
+    api: FakeServer, pinned: bool
+) -> None:
+    ScriptedCluster(api, runs.card_node(card="yes"))
+    given = {"bundle": {"recipe.yml": RECIPE}, "options": {"pinned": pinned}}
+    found = runs.run(discover.TASK, NFD_INFO, api, only_for_images=True, **given)
+    lists = [each for each in api.asked if each.path.startswith("/api/v1/nodes?")]
+    assert (len(lists), found.get("matched")) == ((1, 1) if pinned else (0, None))
+    assert found["depends"] == []
+
+
 def worker(**changed: str) -> dict[str, Any]:
     """NFD's worker, with another name, image, command or folder of the node."""
     given = {
