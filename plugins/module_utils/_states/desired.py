@@ -90,6 +90,11 @@ class Desired:
         return self._discovered[0]
 
     @cached_property
+    def node_facts(self) -> Sequence[NodeFacts]:
+        """The facts of all nodes; an earlier task hands over none of single nodes."""
+        return self.discovery.facts or [NodeFacts.from_object(node) for node in self.nodes]
+
+    @cached_property
     def facts(self) -> RenderFacts:
         """What templates may use."""
         return self._facts_and_missing[0]
@@ -154,7 +159,7 @@ class Desired:
             lambda: {
                 key_of(item.manifest) for state in self.rendered.values() for item in state.objects
             },
-            lambda: [NodeFacts.from_object(node) for node in self.nodes],
+            lambda: self.node_facts,
             adopt,
         )
 
@@ -178,8 +183,8 @@ class Desired:
         groups = frozenset().union(*(enabled_on for _manifest, enabled_on in ours))
 
         def served() -> list[NodeFacts]:
-            facts = map(NodeFacts.from_object, self.nodes)
-            return [node for node in facts if self.discovery.grouping.id_of(node) in groups]
+            grouping = self.discovery.grouping
+            return [node for node in self.node_facts if grouping.id_of(node) in groups]
 
         return rivals_of(
             [manifest for manifest, _on in ours],
