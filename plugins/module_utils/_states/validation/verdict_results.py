@@ -25,7 +25,7 @@ def result_of(step: WalkStep, verdict: Verdict, *, grace: float, timeout: float)
         memory.forget_trouble()
         pending = verdict.reason == RESTART_PENDING
         result = step.final(Phase.READY, verdict.reason, verdict.message, restart_pending=pending)
-        return replace(result, unwanted=verdict.reason == NOT_WANTED)
+        return replace(result, unwanted=True) if verdict.reason == NOT_WANTED else result
     if verdict.outcome is Outcome.PENDING:
         lasting = _lasting_trouble(memory)
         if lasting is None:
