@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import logging
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
 
@@ -127,8 +127,7 @@ class Simulator:
 
     def _look(self, node: Node, pods: list[Pod]) -> Work:
         store, now = self.store, self.clock()
-        # Of a pod that ran before the node's boot nothing is left but what its status still says.
-        alive = [pod for pod in pods if not store.remember(pod.uid).rebooted]
+        alive = self._alive(pods)
         serving = effects.served(node, alive, store.operands.stacks)
         text = _now()
         self.sharing.observe(node, alive)
@@ -204,8 +203,12 @@ class Simulator:
         if node is None:
             return []
         stacks = self.store.operands.stacks
-        serving = effects.served(node, self.store.pods[pod.node].values(), stacks, frozenset())
+        serving = effects.served(node, self._alive(self.store.pods[pod.node].values()), stacks)
         return effects.missing(pod, serving, stacks.get(pod.operand.stack), node.name)
+
+    def _alive(self, pods: Iterable[Pod]) -> list[Pod]:
+        """Of a pod that ran before its node's boot nothing is left but what its status still says."""
+        return [pod for pod in pods if not self.store.remember(pod.uid).rebooted]
 
     def _write_pod(self, pod: Pod, decision: Decision, session: Session) -> bool:
         path = f"/api/v1/namespaces/{pod.namespace}/pods/{pod.name}"

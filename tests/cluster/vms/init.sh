@@ -33,8 +33,7 @@ keep() {
   (while true; do "$@" >> "$log" 2>&1; sleep 1; done) &
 }
 keep containerd containerd --config=/etc/containerd/config.toml --log-level=info
-# Without groups of pods, whose folders it would read every two seconds, and with statistics once a minute: a third of what
-# it takes where nothing happens.
+# Without groups of pods, whose folders it would read every two seconds, and with statistics once a minute.
 keep kubelet kubelet --config=/etc/kubernetes/kubelet.yaml --kubeconfig=/etc/kubernetes/kubelet.conf \
   "--hostname-override=$(cat /etc/hostname)" --cloud-provider=external --v=2 --cgroups-per-qos=false --housekeeping-interval=1m
 # NFD's worker, from when it is asked for.

@@ -163,7 +163,8 @@ def lean(obj: Obj, kept: Mapping[str, Any] | None = None) -> Obj:
     names; who set its fields left out: of a Node or Pod that is a small part."""
     if mismatch_of(obj):
         return obj
-    return dict(named_part(obj, _HEAD | (kept or kept_of(obj["apiVersion"], obj["kind"]))))
+    kept = kept or kept_of(obj["apiVersion"], obj["kind"])
+    return dict(named_part(obj, {**_HEAD, **kept}))
 
 
 def read_kinds(api_version: str, answer: ApiResponse) -> dict[str, Kind]:
