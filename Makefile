@@ -7,6 +7,9 @@ CORE ?= 2.16
 # Name of the cluster that demo, cluster-up and cluster-down work on.
 CLUSTER ?= demo
 
+# Images of containers often set it, and each of thousands of programs here would compile all that it imports.
+export PYTHONDONTWRITEBYTECODE :=
+
 VENV_PYTHON := .venv/bin/python
 GATES := $(VENV_PYTHON) -m tests.gates
 LINT_STEPS := mypy ruff complexity layers yamllint changelog

@@ -257,7 +257,7 @@ def test_nothing_is_pruned_when_nfds_labels_are_gone(cluster: Cluster, runner: R
         assert played.code != 0
         assert cluster.kubectl("get", "ds", "-n", "nvidia-gpu", "-o", "name") == before
         helps = "looked for feature.node.kubernetes.io/pci-0302_10de.present=true or "
-        task = played.output.split(": Find the nodes]")[1].split("TASK")[0]
+        task = played.output.split(": Apply the states in their order")[1].split("TASK")[0]
         assert helps in task
         assert "nvidia-gpu: vanished, 0/3 nodes, 2 kernels" in played.output
         status = runner.play("status")
