@@ -356,11 +356,16 @@ def _is_a(value: Any, wanted: type) -> bool:
     return isinstance(value, wanted) and (wanted is bool or not isinstance(value, bool))
 
 
+def _is_text(value: Any, shape: Any) -> bool:
+    """Whether a text is due and is there, which most fields are: they need no closer look."""
+    return shape is str and isinstance(value, str)
+
+
 def _of_list(value: Any, each: Any) -> _Mismatch | None:
     if not _is_a(value, list):
         return _wrong(value, list)
     for at, item in enumerate(value):
-        if type(item) is not each and (found := _first_mismatch(item, each)):
+        if not _is_text(item, each) and (found := _first_mismatch(item, each)):
             return found.below(f"[{at}]")
     return None
 
@@ -371,18 +376,15 @@ def _of_fields(value: Mapping[str, Any], shape: Mapping[str, Any]) -> _Mismatch 
         if entry is None:
             if name.endswith("!"):
                 return _Mismatch(f".{_field(name)}", "is missing")
-        # Most fields are texts: what is of the very type needs no closer look.
-        elif type(entry) is not below and (found := _first_mismatch(entry, below)):
+        elif not _is_text(entry, below) and (found := _first_mismatch(entry, below)):
             return found.below(f".{_field(name)}")
     return None
 
 
 def _of_each(value: Mapping[str, Any], each: Any) -> _Mismatch | None:
     """What of the entries of a mapping is not as their one shape wants."""
-    if each is str and {*map(type, value.values())} <= {str}:
-        return None
     for name, entry in value.items():
-        if found := _first_mismatch(entry, each):
+        if not _is_text(entry, each) and (found := _first_mismatch(entry, each)):
             return found.below(f".{name}")
     return None
 
