@@ -24,8 +24,6 @@ from ansible_collections.hardware.enablement.plugins.module_utils._recipes.check
 )
 
 TYPES = read_api_types()
-# Tests that ask for the same checks, which one process makes.
-TOGETHER = pytest.mark.xdist_group("recipe_check")
 
 _SIGNATURE = inspect.signature(check)
 _FOUND: dict[str, Checked] = {}

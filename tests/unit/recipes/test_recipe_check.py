@@ -30,12 +30,11 @@ from ansible_collections.hardware.enablement.plugins.module_utils._recipes.check
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._runs.context import RunContext
 from tests.unit.plugins.module_utils.charts.fake_helm import put_on_path
-from tests.unit.recipes.checks import TOGETHER, TYPES, check_once
+from tests.unit.recipes.checks import TYPES, check_once
 
 REPO = Path(__file__).resolve().parents[3]
 RECIPES = REPO / "tests" / "recipes"
 
-pytestmark = TOGETHER
 
 # File and line of each mistake, and what is said of it.
 MISTAKES = {

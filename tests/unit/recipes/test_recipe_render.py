@@ -56,12 +56,11 @@ from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.sta
 from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.states.scripted_cluster import (
     ScriptedCluster,
 )
-from tests.unit.recipes.checks import TOGETHER, TYPES
+from tests.unit.recipes.checks import TYPES
 from tests.unit.recipes.conftest import REPO
 
 __all__ = ["fake"]
 
-pytestmark = TOGETHER
 Obj = dict[str, Any]
 
 UBUNTU: Obj = {"kernel": "6.8.0-60-generic", "os_id": "ubuntu", "os_version": "24.04"}

@@ -46,10 +46,9 @@ from ansible_collections.hardware.enablement.plugins.module_utils._runs.product 
 from ansible_collections.hardware.enablement.plugins.module_utils._schema.requests import (
     make_request,
 )
-from tests.unit.recipes.checks import TOGETHER, TYPES
+from tests.unit.recipes.checks import TYPES
 from tests.unit.recipes.conftest import REPO, renderer
 
-pytestmark = TOGETHER
 RBAC = "rbac.authorization.k8s.io"
 
 
