@@ -22,6 +22,7 @@ import yaml
 
 from tests.integration.plays import PLAYBOOKS, Played, Runner
 
+pytestmark = pytest.mark.bed
 RECIPES = Path(__file__).parents[1] / "recipes"
 SECRETS = {"api_key": "key-4Vq8", "password": "pass-9Xw2", "pin": "pin-7Zt5", "token": "token-3Rk6"}
 BUG = "This is a bug in hardware.enablement"
