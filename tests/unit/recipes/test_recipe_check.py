@@ -35,7 +35,6 @@ from tests.unit.recipes.checks import TYPES, check_once
 REPO = Path(__file__).resolve().parents[3]
 RECIPES = REPO / "tests" / "recipes"
 
-
 # File and line of each mistake, and what is said of it.
 MISTAKES = {
     ("driver/group-id-not-in-name.yaml.j2", 5): "would be the same object for every group of nodes",

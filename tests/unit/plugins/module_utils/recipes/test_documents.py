@@ -158,6 +158,11 @@ def test_a_text_takes_less_than_100_mib(text: str, monkeypatch: pytest.MonkeyPat
     tracemalloc.stop()
 
 
-def test_a_long_text_is_read() -> None:
+def test_a_long_text_is_read_and_an_alias_that_makes_it_long_is_not() -> None:
     (found,) = parse("[" + "1," * (MAX_NODES - 1) + "]", "file")
     assert len(found) == MAX_NODES - 1
+    bomb = "a: &a [1,1,1,1,1,1,1,1,1,1]\n"
+    for name, other in zip("bcdefg", "abcdef", strict=True):
+        bomb += f"{name}: &{name} [{','.join([f'*{other}'] * 10)}]\n"
+    with pytest.raises(InvalidInput, match="too large or too deep"):
+        parse(bomb, "file")
