@@ -69,6 +69,12 @@ def gather(hub: WatchHub, count: int, seconds: float = PATIENCE_S) -> list[tuple
     return [(event.type, event.object["metadata"]["name"]) for event in found]
 
 
+def watching_since(before: list[threading.Thread]) -> list[threading.Thread]:
+    """The threads of hubs that were made since then, not those of other tests of this process."""
+    now = threading.enumerate()
+    return [each for each in now if each.name == "watch-pods" and each not in before]
+
+
 def test_a_watch_gives_events_and_bookmarks(fake: Any) -> None:
     bookmark = {"type": "BOOKMARK", "object": {"metadata": {"resourceVersion": "9"}}}
     fake.script((200, {}, [event("ADDED", "a", 2), bookmark]))
@@ -170,16 +176,16 @@ def test_what_nobody_takes_waits_outside_and_nothing_is_lost(fake: Any) -> None:
 
 def test_a_hub_that_is_closed_while_its_queue_is_full_ends_its_threads(fake: Any) -> None:
     fake.script(pods(1, *(pod(f"p-{number}", number + 2) for number in range(50))))
+    before = threading.enumerate()
     hub = WatchHub(fake.client(), most_waiting=10)
     hub.subscribe(POD, namespace="n")
     time.sleep(0.3)
-    threads = [each for each in threading.enumerate() if each.name == "watch-pods"]
+    (thread,) = watching_since(before)
     # It has not come to the end of its list, after which it watches.
     assert not [asked for asked in fake.asked if "watch=" in asked.path]
     hub.close()
-    for each in threads:
-        each.join(5)
-    assert not any(each.is_alive() for each in threads)
+    thread.join(PATIENCE_S)
+    assert not thread.is_alive()
 
 
 def test_a_lean_subscription_tells_nothing_but_what_is_read(fake: Any) -> None:
@@ -344,17 +350,14 @@ def test_a_watch_that_is_cut_again_and_again_goes_on_and_loses_nothing(
 def test_close_ends_the_threads(fake: Any) -> None:
     hold = threading.Event()
     fake.script(pods(1), (200, {}, [lambda: hold.wait(600)]))
+    before = threading.enumerate()
     hub = WatchHub(fake.client())
     hub.subscribe(POD)
+    (thread,) = watching_since(before)
     while not hub.synced:
         hub.next(0.1)
     time.sleep(0.3)
     hub.close()
-    deadline = time.monotonic() + PATIENCE_S
-    while (
-        any(thread.name == "watch-pods" for thread in threading.enumerate())
-        and time.monotonic() < deadline
-    ):
-        time.sleep(0.02)
-    assert not any(thread.name == "watch-pods" for thread in threading.enumerate())
+    thread.join(PATIENCE_S)
+    assert not thread.is_alive()
     hold.set()

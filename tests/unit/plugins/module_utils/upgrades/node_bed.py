@@ -109,11 +109,20 @@ class Way:
                 remedies=rules or RemedyRules(),
             ),
         )
-        self.exchange = self.begin(remedy)
+        self.exchange = self._exchange(remedy)
 
     def begin(self, remedy: Remedy | None = None) -> NodeExchange:
-        """As another run would."""
-        self.exchange = NodeExchange(
+        """As another run would, after the one before has ended."""
+        self.end()
+        self.exchange = self._exchange(remedy)
+        return self.exchange
+
+    def end(self) -> None:
+        """The run ends, and with it what it watches."""
+        self.exchange.drop()
+
+    def _exchange(self, remedy: Remedy | None) -> NodeExchange:
+        return NodeExchange(
             self.fake.client(),
             self,
             self.settings,
@@ -122,7 +131,6 @@ class Way:
             lambda: self.now,
             str.upper,
         )
-        return self.exchange
 
     def _look_at_lock(self) -> None:
         self.looked += 1

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
@@ -49,8 +50,10 @@ __all__ = ["fake"]
 
 
 @pytest.fixture
-def way(fake: FakeServer) -> Way:
-    return Way(fake)
+def way(fake: FakeServer) -> Iterator[Way]:
+    made = Way(fake)
+    yield made
+    made.end()
 
 
 def test_each_step_comes_when_the_one_before_is_over(way: Way) -> None:

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
@@ -44,11 +45,12 @@ RULES = RemedyRules((RESET, "restart", "reboot"), attempts=3, cooldown_s=600)
 
 
 @pytest.fixture
-def way(fake: FakeServer) -> Way:
+def way(fake: FakeServer) -> Iterator[Way]:
     """A node whose device somebody has reported, before its first remedy."""
     made = Way(fake, Remedy(RESET, "XID 79"), RULES)
     made.old = [replace(OLD, made=timestamp(made.now - 500))]
-    return made
+    yield made
+    made.end()
 
 
 def end_pod(way: Way, phase: str) -> None:
