@@ -16,6 +16,7 @@ from typing import Any
 from tests.benchmarks.measure import Sample, measure
 from tests.benchmarks.rendering import Manifests
 from tests.cluster import Cluster
+from tests.cluster.api import in_parallel
 from tests.cluster.programs import kubectl
 from tests.integration.plays import REPO, Runner
 
@@ -88,6 +89,13 @@ class Bed:
                 self.cluster.api.patch(
                     f"/api/v1/nodes/{node['metadata']['name']}", {"metadata": ours}
                 )
+
+    def unlabel(self, recipe: str) -> None:
+        """Take the label that says how a recipe stands from all nodes; no pod waits for it."""
+        without = {"metadata": {"labels": {f"{DOMAIN}/{recipe}": None}}}
+        nodes = self.cluster.api.pages("/api/v1/nodes")
+        paths = [f"/api/v1/nodes/{node['metadata']['name']}" for node in nodes]
+        in_parallel(lambda path: self.cluster.api.patch(path, without), paths)
 
 
 def write_playbook(file: Path, tasks: Sequence[Obj]) -> Path:

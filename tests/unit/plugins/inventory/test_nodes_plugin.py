@@ -63,9 +63,10 @@ def cluster(api: FakeServer) -> ScriptedCluster:
 class Inventory:
     """A file for the plugin, in a folder of its own, and Ansible's programs on it."""
 
-    def __init__(self, folder: Path, api: FakeServer) -> None:
+    def __init__(self, folder: Path, api: FakeServer, home: Path) -> None:
         self.folder = folder
         self.api = api
+        self.home = home
 
     def run(
         self, program: str, *arguments: str, name: str = "lab.hardware_nodes.yml", **settings: Any
@@ -76,6 +77,7 @@ class Inventory:
         )
         environment = {
             "HOME": str(self.folder),
+            "ANSIBLE_HOME": str(self.home),
             "PATH": os.environ["PATH"],
             "ANSIBLE_COLLECTIONS_PATH": ":".join(filter(None, sys.path)),
             "ANSIBLE_INVENTORY_ANY_UNPARSED_IS_FAILED": "true",
@@ -105,9 +107,15 @@ def unmarked(value: dict[str, Any]) -> Any:
     return value.get("__ansible_unsafe", value)
 
 
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """For what Python compiles, once for all tests."""
+    return tmp_path_factory.mktemp("home")
+
+
 @pytest.fixture
-def inventory(tmp_path: Path, api: FakeServer) -> Inventory:
-    return Inventory(tmp_path, api)
+def inventory(tmp_path: Path, api: FakeServer, home: Path) -> Inventory:
+    return Inventory(tmp_path, api, home)
 
 
 @pytest.mark.usefixtures("cluster")
