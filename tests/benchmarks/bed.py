@@ -13,6 +13,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_objects.labels import (
+    summary_label,
+)
 from tests.benchmarks.measure import Sample, measure
 from tests.benchmarks.rendering import Manifests
 from tests.cluster import Cluster
@@ -86,16 +89,17 @@ class Bed:
                 for part in ("labels", "annotations")
             }
             if any(ours.values()):
-                self.cluster.api.patch(
-                    f"/api/v1/nodes/{node['metadata']['name']}", {"metadata": ours}
-                )
+                self._patch(node, ours)
 
     def unlabel(self, recipe: str) -> None:
         """Take the label that says how a recipe stands from all nodes; no pod waits for it."""
-        without = {"metadata": {"labels": {f"{DOMAIN}/{recipe}": None}}}
-        nodes = self.cluster.api.pages("/api/v1/nodes")
-        paths = [f"/api/v1/nodes/{node['metadata']['name']}" for node in nodes]
-        in_parallel(lambda path: self.cluster.api.patch(path, without), paths)
+        without = {"labels": {summary_label(recipe): None}}
+        in_parallel(
+            lambda node: self._patch(node, without), self.cluster.api.pages("/api/v1/nodes")
+        )
+
+    def _patch(self, node: Obj, metadata: Obj) -> None:
+        self.cluster.api.patch(f"/api/v1/nodes/{node['metadata']['name']}", {"metadata": metadata})
 
 
 def write_playbook(file: Path, tasks: Sequence[Obj]) -> Path:

@@ -184,7 +184,7 @@ def test_a_hub_that_is_closed_while_its_queue_is_full_ends_its_threads(fake: Any
     # It has not come to the end of its list, after which it watches.
     assert not [asked for asked in fake.asked if "watch=" in asked.path]
     hub.close()
-    thread.join(PATIENCE_S)
+    thread.join(5)
     assert not thread.is_alive()
 
 

@@ -109,19 +109,19 @@ class Way:
                 remedies=rules or RemedyRules(),
             ),
         )
-        self.exchange = self._exchange(remedy)
+        self.exchange = self._make_exchange(remedy)
 
     def begin(self, remedy: Remedy | None = None) -> NodeExchange:
         """As another run would, after the one before has ended."""
         self.end()
-        self.exchange = self._exchange(remedy)
+        self.exchange = self._make_exchange(remedy)
         return self.exchange
 
     def end(self) -> None:
         """The run ends, and with it what it watches."""
         self.exchange.drop()
 
-    def _exchange(self, remedy: Remedy | None) -> NodeExchange:
+    def _make_exchange(self, remedy: Remedy | None) -> NodeExchange:
         return NodeExchange(
             self.fake.client(),
             self,
