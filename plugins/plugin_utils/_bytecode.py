@@ -28,8 +28,10 @@ PACKAGES = (f"{PLUGINS}.module_utils.", f"{PLUGINS}.plugin_utils.")
 
 
 def keep() -> None:
-    """From now on, import the collection's modules by what is kept of them. Where the folder is
-    not the user's alone, nothing changes."""
+    """From now on, import the collection's modules by what is kept of them; once more changes
+    nothing. Neither does it where the folder is not the user's alone."""
+    if any(isinstance(each, _Finder) for each in sys.meta_path):
+        return
     finder = AnsibleCollectionConfig.collection_finder
     if finder in sys.meta_path and (folder := own_folder("bytecode")):
         # Right before Ansible's own, and behind whatever else stands before that.

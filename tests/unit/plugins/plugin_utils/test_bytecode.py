@@ -16,7 +16,8 @@ import pytest
 
 from ansible_collections.hardware.enablement.plugins.plugin_utils import _bytecode as bytecode
 
-RUN = [str(Path(sys.executable).with_name("ansible")), "localhost"]
+PROGRAMS = Path(sys.executable).parent
+RUN = [str(PROGRAMS / "ansible"), "localhost"]
 CHECK = ["-m", "hardware.enablement.recipe_check", "-a", "recipe=runtime-hook"]
 
 
@@ -119,6 +120,25 @@ def test_a_run_keeps_its_modules_and_templates_in_the_users_folder(tmp_path: Pat
     kept = {path.name.partition(".")[0] for path in tmp_path.rglob("bytecode/**/*.pyc")}
     assert {"arguments", "_in_process"} <= kept
     assert list(tmp_path.rglob("hardware.enablement/templates/*"))
+
+
+def test_an_inventory_keeps_its_modules_too(tmp_path: Path) -> None:
+    environment = {**os.environ, "ANSIBLE_HOME": str(tmp_path), "PYTHONDONTWRITEBYTECODE": ""}
+    asked = tmp_path / "hardware_nodes.yml"
+    asked.write_text("plugin: hardware.enablement.nodes\nhost: http://127.0.0.1:1\n")
+    program = [str(PROGRAMS / "ansible-inventory"), "-i", str(asked), "--list"]
+    subprocess.run(program, env=environment, check=True, capture_output=True)
+    kept = {path.name.partition(".")[0] for path in tmp_path.rglob("bytecode/**/*.pyc")}
+    assert "connection" in kept
+
+
+def test_it_is_begun_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "meta_path", [bytecode.AnsibleCollectionConfig.collection_finder])
+    bytecode.keep()
+    (ours, _finder) = sys.meta_path
+    bytecode.keep()
+    assert sys.meta_path[0] is ours
+    assert len(sys.meta_path) == 2
 
 
 def test_a_run_executes_nothing_of_a_folder_that_others_can_write_to(tmp_path: Path) -> None:
