@@ -36,7 +36,7 @@ def main() -> int:
     today = datetime.datetime.now(datetime.timezone.utc).date()
 
     def reuse(step: runner.Step, part: str) -> bool:
-        return reuses and (not in_turn(step, part, today) or results.ran_on(step.name, part, today))
+        return reuses and not in_turn(step, part, results.last_ran(step.name, part), today)
 
     place = Place()
     results = Results(Repository(REPO, place.collections))

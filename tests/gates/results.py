@@ -100,10 +100,14 @@ class Results:
         known = self._read().get(step, {})
         return {name: entry["seconds"] for name, entry in known.items() if "seconds" in entry}
 
-    def ran_on(self, step: str, part: str, day: datetime.date) -> bool:
-        """Whether a part ran on that day, in UTC, and passed, as it is now or as it was."""
-        entry = self._read().get(step, {}).get(part, {})
-        return str(entry.get("run", "")).startswith(day.isoformat())
+    def last_ran(self, step: str, part: str) -> datetime.date:
+        """The day, in UTC, on which a part passed last, as it is now or as it was; the first of all
+        days for one that nobody knows of."""
+        entry = self._read().get(step, {}).get(part)
+        if entry is None:
+            return datetime.date.min
+        day, _commit = entry["run"].split()
+        return datetime.date.fromisoformat(day)
 
     def record(
         self,

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 # No integration test builds on another one. Any other text gives another order, see decision 0055.
 ORDER = "e70469e"
 # What a digest cannot see, the machine and what the package index serves, is seen within a week.
-TURN_DAYS = 7
+TURN_DAYS = range(4, 8)
 PYTHON = f"{sys.version_info[0]}.{sys.version_info[1]}"
 
 
@@ -65,8 +65,8 @@ def _antsibull_nox(place: Place) -> Iterator[Command]:
     yield Command(["nox", "--no-venv", "--envdir", str(place.build / "nox")])
 
 
-# Tests that share what takes long are in one group, for one process.
-_UNITS = ["pytest", "-q", "-n", "2", "--dist", "loadgroup", "tests/unit"]
+# tests/unit/conftest.py says what its processes share.
+_UNITS = ["pytest", "-q", "-n", "2", "tests/unit"]
 
 
 def _units(place: Place) -> Iterator[Command]:
@@ -451,10 +451,11 @@ GROUPS = {
 STEPS = {step.name: step for step in (*GROUPS["ci"], *EXTRA)}
 
 
-def in_turn(step: Step, part: str, day: datetime.date) -> bool:
-    """Whether it is this part's day, changed or not: each has one in so many days, on which it runs
-    once.
+def in_turn(step: Step, part: str, last: datetime.date, day: datetime.date) -> bool:
+    """Whether a part that ran last on one day runs on another, changed or not: after so many days,
+    by its name, so that what ran on one day does not come back on one.
 
     By parts and not by levels, of which the longest takes six times as long as the shortest.
     """
-    return (zlib.crc32(f"{step.name} {part}".encode()) + day.toordinal()) % TURN_DAYS == 0
+    days = TURN_DAYS[zlib.crc32(f"{step.name} {part}".encode()) % len(TURN_DAYS)]
+    return (day - last).days >= days

@@ -234,21 +234,20 @@ def test_files_of_tests_pass_one_by_one_unless_the_run_was_broken_off(
     assert ("1 of 2 unchanged since they passed: " in capsys.readouterr().out) == passes
 
 
-def test_each_part_has_its_day_of_the_week() -> None:
-    days = [datetime.date(2026, 1, 1) + datetime.timedelta(days=number) for number in range(14)]
-    step = LEVELS[0]
+def test_what_ran_on_one_day_comes_back_within_a_week_and_not_on_one_day() -> None:
+    last = datetime.date(2026, 1, 1)
+    days = [last + datetime.timedelta(days=number) for number in range(15)]
     parts = [f"tests/integration/test_{number}.py" for number in range(50)]
-    turns = {part: [day for day in days if in_turn(step, part, day)] for part in parts}
-    assert all((late - early).days == 7 for early, late in turns.values())
-    assert {early for early, _late in turns.values()} == set(days[:7])
+    turns = [[in_turn(LEVELS[0], part, last, day) for day in days] for part in parts]
+    assert {turn.index(True) for turn in turns} == {4, 5, 6, 7}
+    assert all(all(turn[turn.index(True) :]) for turn in turns)
 
 
-def test_what_has_passed_on_a_day_is_known_by_that_day(folder: Path, tmp_path: Path) -> None:
+def test_it_is_known_on_which_day_a_part_passed_last(folder: Path, tmp_path: Path) -> None:
     played(folder, tmp_path)
-    known, today = results(folder), datetime.datetime.now(datetime.timezone.utc).date()
-    assert known.ran_on("toys", TOY, today)
-    assert not known.ran_on("toys", TOY, today - datetime.timedelta(days=1))
-    assert not known.ran_on("toys", "another", today)
+    today = datetime.datetime.now(datetime.timezone.utc).date()
+    assert results(folder).last_ran("toys", TOY) == today
+    assert results(folder).last_ran("toys", "another") == datetime.date.min
 
 
 def test_a_step_without_parts_runs_always(tmp_path: Path, folder: Path) -> None:
