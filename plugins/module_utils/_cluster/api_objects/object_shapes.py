@@ -339,6 +339,9 @@ class _Mismatch(NamedTuple):
 
 
 def _first_mismatch(value: Any, shape: Any) -> _Mismatch | None:
+    # Most fields are texts: where one is due and is there, no closer look is needed.
+    if shape is str and isinstance(value, str):
+        return None
     if isinstance(shape, type):
         return None if _is_a(value, shape) else _wrong(value, shape)
     if isinstance(shape, Written):
@@ -356,16 +359,11 @@ def _is_a(value: Any, wanted: type) -> bool:
     return isinstance(value, wanted) and (wanted is bool or not isinstance(value, bool))
 
 
-def _is_text(value: Any, shape: Any) -> bool:
-    """Whether a text is due and is there, which most fields are: they need no closer look."""
-    return shape is str and isinstance(value, str)
-
-
 def _of_list(value: Any, each: Any) -> _Mismatch | None:
     if not _is_a(value, list):
         return _wrong(value, list)
     for at, item in enumerate(value):
-        if not _is_text(item, each) and (found := _first_mismatch(item, each)):
+        if found := _first_mismatch(item, each):
             return found.below(f"[{at}]")
     return None
 
@@ -376,7 +374,7 @@ def _of_fields(value: Mapping[str, Any], shape: Mapping[str, Any]) -> _Mismatch 
         if entry is None:
             if name.endswith("!"):
                 return _Mismatch(f".{_field(name)}", "is missing")
-        elif not _is_text(entry, below) and (found := _first_mismatch(entry, below)):
+        elif found := _first_mismatch(entry, below):
             return found.below(f".{_field(name)}")
     return None
 
@@ -384,7 +382,7 @@ def _of_fields(value: Mapping[str, Any], shape: Mapping[str, Any]) -> _Mismatch 
 def _of_each(value: Mapping[str, Any], each: Any) -> _Mismatch | None:
     """What of the entries of a mapping is not as their one shape wants."""
     for name, entry in value.items():
-        if not _is_text(entry, each) and (found := _first_mismatch(entry, each)):
+        if found := _first_mismatch(entry, each):
             return found.below(f".{name}")
     return None
 
