@@ -26,7 +26,7 @@ from tests.cluster.simulation.faults import clear_faults, set_fault
 from tests.integration import sight
 from tests.integration.conftest import grant
 from tests.integration.plays import Played, Runner
-from tests.integration.waiting import wait_until
+from tests.integration.waiting import PATIENTLY, wait_until
 
 pytestmark = pytest.mark.faults
 
@@ -530,7 +530,7 @@ def test_devices_that_are_all_in_use_are_told_from_broken_ones(
     cluster: Cluster, runner: Runner
 ) -> None:
     apply(cluster, user_pod(NODE))
-    cluster.kubectl("wait", "--for=condition=Ready", "pod/user", "--timeout=240s")
+    cluster.kubectl("wait", "--for=condition=Ready", "pod/user", PATIENTLY)
     proofs = sight.proofs(cluster, NODE)
     del proofs["device_plugin_validation"]
     cluster.kubectl("annotate", "node", NODE, f"{sight.PROOFS}={json.dumps(proofs)}", "--overwrite")

@@ -22,7 +22,7 @@ from tests.integration.node_agents import NodeAgents
 from tests.integration.plays import Played, Runner
 from tests.integration.test_killed_runs import kill
 from tests.integration.test_other_vendors import OURS, RECIPES, enable, limited
-from tests.integration.waiting import wait_until, wait_until_none
+from tests.integration.waiting import PATIENTLY, wait_until, wait_until_none
 
 pytestmark = pytest.mark.recipes
 
@@ -117,7 +117,7 @@ def hold(cluster: Cluster, node: str, cards: int) -> None:
         "-",
         stdin=json.dumps({"apiVersion": "v1", "kind": "List", "items": [claim, pod]}),
     )
-    cluster.kubectl("wait", "--for=condition=Ready", f"pod/{HOLDER}", "--timeout=240s")
+    cluster.kubectl("wait", "--for=condition=Ready", f"pod/{HOLDER}", PATIENTLY)
 
 
 def make_a_domain(cluster: Cluster) -> None:
@@ -146,7 +146,7 @@ def ask(cluster: Cluster, node: str, resource: str) -> None:
     metadata = {"name": HOLDER, "namespace": "default"}
     pod = {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, **using(node, {resource: "1"})}
     cluster.kubectl("apply", "-f", "-", stdin=json.dumps(pod))
-    cluster.kubectl("wait", "--for=condition=Ready", f"pod/{HOLDER}", "--timeout=240s")
+    cluster.kubectl("wait", "--for=condition=Ready", f"pod/{HOLDER}", PATIENTLY)
 
 
 def using(node: str, limits: dict[str, str]) -> dict[str, Any]:
@@ -170,7 +170,7 @@ def deploy(cluster: Cluster, name: str, node: str, limits: dict[str, str]) -> No
     metadata = {"name": name, "namespace": "default"}
     made = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": metadata, "spec": spec}
     cluster.kubectl("apply", "-f", "-", stdin=json.dumps(made))
-    cluster.kubectl("rollout", "status", f"deployment/{name}", "--timeout=240s")
+    cluster.kubectl("rollout", "status", f"deployment/{name}", PATIENTLY)
 
 
 def enable_gpus(gpus: Runner, way: str, given: dict[str, Any] | None = None) -> Played:
@@ -320,7 +320,7 @@ def test_a_pool_is_brought_to_dra_and_back_and_pods_without_a_gpu_stay(
     assert "gpu-2" not in slices(cluster)
     assert offered(cluster) == {"gpu-1": 0, "gpu-2": 8}
     assert condition(cluster, "gpu-1", "nvidia-gpu") == ("True", "Ready")
-    cluster.kubectl("rollout", "status", "deployment/mover", "-n", "default", "--timeout=240s")
+    cluster.kubectl("rollout", "status", "deployment/mover", "-n", "default", PATIENTLY)
     after = running(cluster)
     assert {name for name, uid in after.items() if before[name] != uid} == {"mover"}
     assert len(claims(cluster)) == 1

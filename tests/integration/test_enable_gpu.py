@@ -17,7 +17,7 @@ from tests.cluster.errors import ClusterError
 from tests.integration import sight
 from tests.integration.conftest import grant
 from tests.integration.plays import Played, Runner
-from tests.integration.waiting import wait_until
+from tests.integration.waiting import PATIENTLY, wait_until
 
 GATES = ("driver", "runtime_hook", "driver_validation", "device_plugin", "device_plugin_validation")
 GPU_NODES = ("gpu-old-1", "gpu-old-2", "gpu-new-1")
@@ -298,7 +298,7 @@ def test_disable_refuses_while_a_pod_holds_a_gpu(cluster: Cluster, runner: Runne
         },
     }
     cluster.kubectl("apply", "-f", "-", stdin=json.dumps(pod))
-    cluster.kubectl("wait", "--for=condition=Ready", "pod/user", "--timeout=240s")
+    cluster.kubectl("wait", "--for=condition=Ready", "pod/user", PATIENTLY)
     mark = cluster.mark()
     played = runner.play("disable", hardware_enablement_recipe="nvidia-gpu")
     assert played.code != 0

@@ -17,7 +17,7 @@ import pytest
 from tests.cluster import Cluster
 from tests.integration import sight
 from tests.integration.plays import Played, Runner
-from tests.integration.waiting import wait_until, wait_until_none
+from tests.integration.waiting import PATIENTLY, wait_until, wait_until_none
 
 pytestmark = pytest.mark.faults
 
@@ -80,7 +80,7 @@ def holder(*, init: bool = False, behaviour: str = "run") -> Obj:
 def hold(cluster: Cluster, pod: Obj) -> None:
     """Make it, and wait until it has its node."""
     cluster.kubectl("apply", "-f", "-", stdin=json.dumps(pod))
-    cluster.kubectl("wait", "--for=condition=PodScheduled", "pod/user", "--timeout=240s")
+    cluster.kubectl("wait", "--for=condition=PodScheduled", "pod/user", PATIENTLY)
 
 
 @pytest.fixture(scope="module")

@@ -18,7 +18,7 @@ from tests.cluster.paths import HERE
 from tests.cluster.simulation.faults import clear_faults, set_fault
 from tests.integration import sight
 from tests.integration.plays import Played, Runner
-from tests.integration.waiting import wait_until
+from tests.integration.waiting import PATIENTLY, wait_until
 
 pytestmark = pytest.mark.recipes
 
@@ -66,7 +66,7 @@ def run_pod(cluster: Cluster, name: str, **spec: Any) -> None:
 
 def node_of(cluster: Cluster, name: str) -> str:
     """Where a pod was sent to; waits for that."""
-    cluster.kubectl("wait", f"pod/{name}", "--for=condition=PodScheduled", "--timeout=240s")
+    cluster.kubectl("wait", f"pod/{name}", "--for=condition=PodScheduled", PATIENTLY)
     return str(cluster.api.get(f"/api/v1/namespaces/default/pods/{name}")["spec"]["nodeName"])
 
 

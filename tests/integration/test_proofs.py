@@ -15,7 +15,7 @@ import pytest
 from tests.cluster import Cluster
 from tests.integration import sight
 from tests.integration.plays import Runner
-from tests.integration.waiting import wait_until
+from tests.integration.waiting import PATIENTLY, wait_until
 
 pytestmark = pytest.mark.recipes
 
@@ -137,9 +137,7 @@ def test_a_kind_that_cannot_be_read_is_one_sentence_until_it_can(
         in played.output
     )
     apply(cluster, CRD)
-    cluster.kubectl(
-        "wait", "crd/things.toy.example", "--for=condition=Established", "--timeout=240s"
-    )
+    cluster.kubectl("wait", "crd/things.toy.example", "--for=condition=Established", PATIENTLY)
     played = runner.play("enable", **things)
     assert played.code != 0
     assert "Thing one cannot be read:" in played.output

@@ -18,7 +18,7 @@ import pytest
 from tests.cluster import Cluster
 from tests.cluster.errors import ClusterError
 from tests.cluster.simulation.faults import FaultError, clear_faults, list_faults, set_fault
-from tests.integration.waiting import wait_until
+from tests.integration.waiting import PATIENTLY, wait_until
 from tests.rmd.fleet import Fleet
 from tests.rmd.on_cluster import give_addresses
 
@@ -346,10 +346,8 @@ def test_jobs_complete(bed: Bed) -> None:
         "spec": {"template": template, "completions": 2},
     }
     bed.apply({"apiVersion": "batch/v1", "kind": "Job", **job})
-    bed.cluster.kubectl(
-        "-n", NAMESPACE, "wait", "job/job", "--for=condition=Complete", "--timeout=240s"
-    )
-    bed.cluster.kubectl("-n", NAMESPACE, "delete", "job", "job", "--timeout=240s")
+    bed.cluster.kubectl("-n", NAMESPACE, "wait", "job/job", "--for=condition=Complete", PATIENTLY)
+    bed.cluster.kubectl("-n", NAMESPACE, "delete", "job", "job", PATIENTLY)
 
 
 def test_all_devices_in_use(all_up: Bed) -> None:

@@ -18,7 +18,7 @@ from tests.cluster import Cluster
 from tests.cluster.programs import HELM_MODULES, ensure_programs
 from tests.integration import sight
 from tests.integration.plays import Runner
-from tests.integration.waiting import wait_until
+from tests.integration.waiting import PATIENTLY, wait_until
 
 pytestmark = pytest.mark.recipes
 
@@ -222,7 +222,7 @@ def test_a_switch_restarts_no_driver(
     assert "hunter22" not in json.dumps(record)
 
     # Nothing hangs on the custom resource any more.
-    cluster.kubectl("delete", "specialresources.sro.openshift.io", "site-kmod", "--timeout=240s")
+    cluster.kubectl("delete", "specialresources.sro.openshift.io", "site-kmod", PATIENTLY)
     play().unchanged()
     assert pods(cluster) == operator
 

@@ -14,6 +14,8 @@ import pytest
 _PAUSE_S = 0.2
 # Only what never comes takes this long: shorter ones failed where much else ran.
 _PATIENCE_S = 240
+# The same for kubectl.
+PATIENTLY = f"--timeout={_PATIENCE_S}s"
 
 
 def wait_until(condition: Callable[[], Any], what: str, *, instead: Callable[[], Any] = str) -> Any:

@@ -43,7 +43,7 @@ from tests.integration.kernel.vm_driver import (
     summary,
 )
 from tests.integration.kubelet.kmod_site import Site
-from tests.integration.waiting import wait_until
+from tests.integration.waiting import PATIENTLY, wait_until
 
 pytestmark = pytest.mark.kernel
 
@@ -163,7 +163,7 @@ def one_that_a_process_has_open_is_exchanged(
 ) -> None:
     holder = json.dumps(HOLDER)
     site.cluster.kubectl("apply", "-f", "-", stdin=holder)
-    site.cluster.kubectl("rollout", "status", "deployment/holder", "--timeout=240s")
+    site.cluster.kubectl("rollout", "status", "deployment/holder", PATIENTLY)
     opened = f"ls -l /proc/[0-9]*/fd 2>/dev/null | grep -c {DEVICE} || true"
     wait_until(lambda: machine.vm.run(opened).strip() == "1", "the device is open")
     with pytest.raises(ClusterError, match="Module upper is in use") as refused:

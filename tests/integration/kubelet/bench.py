@@ -12,6 +12,7 @@ from typing import Any
 
 from tests.cluster import Cluster
 from tests.cluster.errors import ClusterError
+from tests.integration.waiting import PATIENTLY
 
 Obj = dict[str, Any]
 PYTHON = "localhost/python-base:1"
@@ -65,7 +66,7 @@ class Bench:
         self.apply(
             {"apiVersion": "apps/v1", "kind": "DaemonSet", "metadata": {"name": name}, "spec": body}
         )
-        self.kubectl("rollout", "status", f"daemonset/{name}", "--timeout=240s")
+        self.kubectl("rollout", "status", f"daemonset/{name}", PATIENTLY)
 
     def deployment(self, name: str, spec: Obj) -> None:
         """Make a Deployment of one pod and wait until it runs."""
@@ -80,7 +81,7 @@ class Bench:
                 "spec": body,
             }
         )
-        self.kubectl("rollout", "status", f"deployment/{name}", "--timeout=240s")
+        self.kubectl("rollout", "status", f"deployment/{name}", PATIENTLY)
 
     def pods_of(self, app: str) -> list[Obj]:
         """The pods of a DaemonSet or Deployment."""
@@ -95,7 +96,7 @@ class Bench:
     def wait_ready(self, pod: str) -> None:
         """Wait until the pod is ready."""
         try:
-            self.kubectl("wait", f"pod/{pod}", "--for=condition=Ready", "--timeout=240s")
+            self.kubectl("wait", f"pod/{pod}", "--for=condition=Ready", PATIENTLY)
         except ClusterError:
             # Who reads this later has no cluster to ask.
             raise ClusterError(json.dumps(self.get("pod", pod)["status"])) from None

@@ -17,7 +17,7 @@ from tests.cluster.errors import ClusterError
 from tests.integration.conftest import grant
 from tests.integration.kubelet.bench import PYTHON, Bench, pod_spec
 from tests.integration.plays import Runner
-from tests.integration.waiting import wait_until_none
+from tests.integration.waiting import PATIENTLY, wait_until_none
 
 pytestmark = pytest.mark.kubelet
 
@@ -85,7 +85,7 @@ def pods_that_ask_get_it_and_no_others(runner: Runner, bench: Bench) -> None:
     here = runner.cluster.real_node(runner.cluster.workers[0])
     here.run("mknod", DEVICE, "c", "1", "3")
     # It starts anew by itself, a while after it has failed.
-    rollout = ("rollout", "status", "daemonset/hook", "-n", "runtime-hook", "--timeout=240s")
+    rollout = ("rollout", "status", "daemonset/hook", "-n", "runtime-hook", PATIENTLY)
     runner.cluster.kubectl(*rollout)
     assert "runtime-hook: ready, 1/1 nodes" in runner.play("enable", **VARIABLES).check().output
     start(bench, "asks", {ASKS: json.dumps([HOOK])})

@@ -17,7 +17,7 @@ from tests.cluster.errors import ClusterError
 from tests.integration.conftest import grant
 from tests.integration.kubelet.bench import PYTHON, Bench, pod_spec
 from tests.integration.plays import Played, Runner
-from tests.integration.waiting import wait_until
+from tests.integration.waiting import PATIENTLY, wait_until
 from tests.rmd.machine import Machine
 from tests.rmd.resctrl import Resctrl
 
@@ -82,7 +82,7 @@ def classes_are_made_true_and_then_left_alone(runner: Runner) -> None:
     root = runner.cluster.real_node(runner.cluster.workers[0]).root / TREE.lstrip("/")
     Resctrl(MACHINE, root).make(GOLD)
     # It starts anew by itself, a while after it has failed.
-    rollout = ("rollout", "status", f"daemonset/{RECIPE}", "-n", RECIPE, "--timeout=240s")
+    rollout = ("rollout", "status", f"daemonset/{RECIPE}", "-n", RECIPE, PATIENTLY)
     runner.cluster.kubectl(*rollout)
     assert f"{RECIPE}: ready, 1/1 nodes" in play(runner).check().output
     assert ways(runner) == {"everybody": "L3:0=7f", "gold": "L3:0=780"}

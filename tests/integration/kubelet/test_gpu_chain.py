@@ -28,7 +28,7 @@ from tests.integration.kubelet.gpu_site import (
     Site,
     gpu_site,
 )
-from tests.integration.waiting import wait_until
+from tests.integration.waiting import PATIENTLY, wait_until
 
 pytestmark = pytest.mark.kubelet
 
@@ -224,7 +224,7 @@ def a_driver_is_exchanged_under_a_pod_that_has_a_device(site: Site, bench: Bench
     assert site.conditions()[node] == PROVEN
     assert site.nodes()[node]["spec"].get("unschedulable") is None
     # Its node was freed, and it is back with a device.
-    bench.kubectl("rollout", "status", "deployment/training", "--timeout=240s")
+    bench.kubectl("rollout", "status", "deployment/training", PATIENTLY)
     names = [
         pod["metadata"]["name"]
         for pod in bench.pods_of("training")

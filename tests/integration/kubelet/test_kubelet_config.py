@@ -21,7 +21,7 @@ from tests.cluster import Cluster
 from tests.gates.place import REPO
 from tests.integration.conftest import grant
 from tests.integration.in_process import Module
-from tests.integration.waiting import wait_until
+from tests.integration.waiting import PATIENTLY, wait_until
 
 pytestmark = pytest.mark.kubelet
 
@@ -137,7 +137,7 @@ def openshift(cluster: Cluster) -> Iterator[None]:
     ]
     names = [f"crd/{crd['metadata']['name']}" for crd in kinds]
     apply(cluster, *kinds)
-    cluster.kubectl("wait", "--for=condition=Established", "--timeout=240s", *names)
+    cluster.kubectl("wait", "--for=condition=Established", PATIENTLY, *names)
     machine_config = {"apiVersion": "machineconfiguration.openshift.io/v1"}
     apply(
         cluster,

@@ -25,7 +25,7 @@ from tests.integration.kubelet.gpu_site import (
     gpu_site,
 )
 from tests.integration.kubelet.host_network import with_api_server
-from tests.integration.waiting import wait_until, wait_until_none
+from tests.integration.waiting import PATIENTLY, wait_until, wait_until_none
 
 pytestmark = pytest.mark.kubelet
 
@@ -189,7 +189,7 @@ def a_driver_is_exchanged(site: Site, bench: Bench) -> None:
     assert "1 of 1 nodes proven again" in played.output
     assert not {site.pod(app, first) for app in apps} & set(before.values())
     assert gates(site, first) == dict.fromkeys(STATES, "ready")
-    bench.kubectl("rollout", "status", "deployment/training", "--timeout=240s")
+    bench.kubectl("rollout", "status", "deployment/training", PATIENTLY)
     bench.kubectl("delete", "deployment", "training")
 
 

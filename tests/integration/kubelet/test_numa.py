@@ -21,7 +21,7 @@ from tests.integration.kubelet.host_network import on_host_network
 from tests.integration.numa.conftest import numa_runner
 from tests.integration.numa.nodes import TOPOLOGIES, policies
 from tests.integration.plays import Runner
-from tests.integration.waiting import wait_until
+from tests.integration.waiting import PATIENTLY, wait_until
 
 pytestmark = pytest.mark.kubelet
 
@@ -187,7 +187,7 @@ def test_pods_that_have_ended_wholly_or_in_part_hold_nobody_up(
         inits = [container("first", "1", ["true"])]
         bench.apply(placed(f"ended-{node}", node, once, initContainers=inits, **ends))
         done = "--for=jsonpath={.status.phase}=Succeeded"
-        bench.kubectl("wait", f"pod/ended-{node}", done, "--timeout=240s")
+        bench.kubectl("wait", f"pod/ended-{node}", done, PATIENTLY)
         halves = [container("short", "100m", ["true"]), container("long", "100m")]
         bench.apply(placed(f"partly-{node}", node, halves, **ends))
     for node in cluster.workers:
@@ -195,7 +195,7 @@ def test_pods_that_have_ended_wholly_or_in_part_hold_nobody_up(
             "wait",
             f"pod/partly-{node}",
             "--for=jsonpath={.status.containerStatuses[?(@.name=='short')].state.terminated.reason}=Completed",
-            "--timeout=240s",
+            PATIENTLY,
         )
         # As long as the CPU of the pod that has ended counts there is none left.
         bench.apply(placed(f"after-{node}", node, [container("main", "500m")]))

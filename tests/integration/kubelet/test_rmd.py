@@ -22,7 +22,7 @@ from tests.cluster import Cluster
 from tests.integration.conftest import grant
 from tests.integration.kubelet.bench import Obj, pod_spec
 from tests.integration.plays import REPO, Played, Runner
-from tests.integration.waiting import wait_until
+from tests.integration.waiting import PATIENTLY, wait_until
 from tests.rmd.image import make_image
 from tests.rmd.machine import Machine
 from tests.rmd.resctrl import Resctrl
@@ -212,7 +212,7 @@ def a_pod_with_a_cpu_of_its_own_is_seen_in_both_ways(site: Site) -> None:
         "spec": spec,
     }
     site.cluster.kubectl("apply", "-f", "-", stdin=json.dumps(body))
-    site.cluster.kubectl("wait", "pod/cached", "--for=condition=Ready", "--timeout=240s")
+    site.cluster.kubectl("wait", "pod/cached", "--for=condition=Ready", PATIENTLY)
     pod = site.get("pod", "cached")
     uid = pod["metadata"]["uid"]
     container = pod["status"]["containerStatuses"][0]["containerID"].rpartition("/")[2]
@@ -327,7 +327,7 @@ def removed_the_node_has_its_cache_again(site: Site) -> None:
         line.strip() for line in (site.tree / "schemata").read_text().splitlines() if "L3" in line
     }
     assert masks == {"L3:0=7ff"}
-    site.cluster.kubectl("delete", "rmdworkload", "kept", "-n", "default", "--timeout=240s")
+    site.cluster.kubectl("delete", "rmdworkload", "kept", "-n", "default", PATIENTLY)
 
 
 def test_cache_allocation_on_a_node_from_no_resctrl_to_removed(site: Site) -> None:

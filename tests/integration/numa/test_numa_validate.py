@@ -28,7 +28,7 @@ from tests.cluster.objects import create_crds, create_objects
 from tests.integration.conftest import grant
 from tests.integration.in_process import Module
 from tests.integration.plays import REPO, WRITES, Runner
-from tests.integration.waiting import wait_until
+from tests.integration.waiting import PATIENTLY, wait_until
 from tests.scenes import numa
 
 pytestmark = pytest.mark.numa
@@ -70,7 +70,7 @@ def cluster() -> Iterator[Cluster]:
             ],
         )
         for workload in ("daemonset/numa-exporter", "deployment/numa-scheduler"):
-            started.kubectl("rollout", "status", f"-n={numa.NAMESPACE}", workload, "--timeout=240s")
+            started.kubectl("rollout", "status", f"-n={numa.NAMESPACE}", workload, PATIENTLY)
         for namespace, name in numa.PODS.values():
             runs(started, namespace, name)
         yield started
@@ -79,7 +79,7 @@ def cluster() -> Iterator[Cluster]:
 def runs(cluster: Cluster, namespace: str, name: str) -> None:
     """Wait for a pod."""
     condition = "--for=jsonpath={.status.phase}=Running"
-    cluster.kubectl("wait", f"-n={namespace}", f"pod/{name}", condition, "--timeout=240s")
+    cluster.kubectl("wait", f"-n={namespace}", f"pod/{name}", condition, PATIENTLY)
 
 
 @pytest.fixture(scope="module")

@@ -28,7 +28,7 @@ from tests.integration.numa.placement_bed import (
 )
 from tests.integration.numa.placement_cases import CASES, EVEN, POD, PROFILES, STALE, Case
 from tests.integration.plays import Played, Runner
-from tests.integration.waiting import wait_until
+from tests.integration.waiting import PATIENTLY, wait_until
 
 pytestmark = pytest.mark.numa
 
@@ -169,7 +169,7 @@ def test_a_deployment_grows_into_all_numa_nodes(bed: Bed) -> None:
     # A NUMA node has room for two of these, once the others have gone.
     patch = [{"op": "replace", "path": RESOURCES, "value": guaranteed(6)}]
     bed.cluster.kubectl("patch", "deployment/grown", "--type=json", f"--patch={json.dumps(patch)}")
-    bed.cluster.kubectl("rollout", "status", "deployment/grown", "--timeout=240s")
+    bed.cluster.kubectl("rollout", "status", "deployment/grown", PATIENTLY)
 
 
 def test_pods_of_a_daemon_set_wait_where_no_numa_node_has_room(bed: Bed) -> None:

@@ -25,6 +25,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils._rmd.daemon.ht
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._rmd.daemon.tls import from_files
 from tests.cluster import Cluster
+from tests.integration.waiting import PATIENTLY
 from tests.rmd.certificates import Certificates, Client
 from tests.rmd.fleet import Fleet
 from tests.rmd.on_cluster import give_addresses
@@ -79,9 +80,7 @@ def deployed(
         }
         cluster.kubectl("apply", "-f", "-", stdin=json.dumps(objects))
         for name in ("intel-rmd", "intel-rmd-agent"):
-            cluster.kubectl(
-                "rollout", "status", f"daemonset/{name}", "-n", NAMESPACE, "--timeout=240s"
-            )
+            cluster.kubectl("rollout", "status", f"daemonset/{name}", "-n", NAMESPACE, PATIENTLY)
         yield cluster, fleet, certificates, client, reports
 
 

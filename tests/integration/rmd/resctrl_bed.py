@@ -19,7 +19,7 @@ from tests.cluster import Cluster
 from tests.integration.plays import REPO, Played, Runner
 from tests.integration.rmd.bed import LOG_FILE, NAMESPACE
 from tests.integration.rmd.user_objects import Obj, UserObjects
-from tests.integration.waiting import wait_until
+from tests.integration.waiting import PATIENTLY, wait_until
 from tests.rmd.agent_process import INTERVAL_S, AgentProcess
 
 AGENT = "intel-rmd-agent"
@@ -105,7 +105,7 @@ def make_bed(
     annotations = {LOG_FILE: f"{folder}/logs/{{node}}"}
     patch = {"spec": {"template": {"metadata": {"annotations": annotations}}}}
     cluster.kubectl("patch", "daemonset", AGENT, "-n", NAMESPACE, "-p", json.dumps(patch))
-    cluster.kubectl("rollout", "status", f"daemonset/{AGENT}", "-n", NAMESPACE, "--timeout=240s")
+    cluster.kubectl("rollout", "status", f"daemonset/{AGENT}", "-n", NAMESPACE, PATIENTLY)
     bed.agents.update(_agents(bed, folder, names, interval))
     try:
         for agent in bed.agents.values():

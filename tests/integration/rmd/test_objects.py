@@ -26,7 +26,7 @@ from tests.integration.rmd.readme import (
     a_second_run_is_one_get_and_one_look_for_each_node_and_no_write,
 )
 from tests.integration.rmd.user_objects import workload
-from tests.integration.waiting import wait_until
+from tests.integration.waiting import PATIENTLY, wait_until
 from tests.rmd import Machine, Pools
 
 pytestmark = pytest.mark.rmd
@@ -225,7 +225,7 @@ def names_of_two_namespaces_are_two_workloads_and_one_name_is_refused(
     assert conditions["Invalid"]["status"] == "True"
     assert bed.uuids(ONE) == ["team.web", "web"]
     # Nothing was ever sent for it, so nothing holds it.
-    bed.cluster.kubectl("delete", "rmdworkload", "team.web", "--timeout=240s")
+    bed.cluster.kubectl("delete", "rmdworkload", "team.web", PATIENTLY)
     bed.cluster.kubectl("delete", "rmdworkload", "web", "--wait=false")
     bed.cluster.kubectl("delete", "rmdworkload", "web", "-n", "team", "--wait=false")
     reconcile.done()

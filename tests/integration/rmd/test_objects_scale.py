@@ -18,6 +18,7 @@ from tests.cluster import Cluster
 from tests.integration.plays import REPO, Played, Runner
 from tests.integration.rmd.objects_bed import ObjectsBed, make_bed
 from tests.integration.rmd.user_objects import workload
+from tests.integration.waiting import PATIENTLY
 from tests.rmd import Dialect
 
 NODES = 100
@@ -85,7 +86,7 @@ def test_four_hundred_workloads_are_in_force_after_three_runs(
 ) -> None:
     bed.cluster.kubectl("apply", "--server-side", "-f", str(REPO / "manifests" / "rmd-crds.yaml"))
     bed.cluster.kubectl(
-        "wait", "--for=condition=Established", "crd", "rmdworkloads.intel.com", "--timeout=240s"
+        "wait", "--for=condition=Established", "crd", "rmdworkloads.intel.com", PATIENTLY
     )
     for number in range(4):
         spec = {

@@ -18,6 +18,7 @@ from tests.integration.plays import REPO, Runner
 from tests.integration.rmd import user_objects
 from tests.integration.rmd.objects_bed import ObjectsBed, make_bed
 from tests.integration.rmd.user_objects import Obj
+from tests.integration.waiting import PATIENTLY
 from tests.rmd import Dialect, Injection
 
 pytestmark = pytest.mark.rmd
@@ -35,7 +36,7 @@ def bed(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
         cluster.kubectl("label", "node", ONE, TWO, "rdt=true")
         cluster.kubectl("apply", "-f", str(REPO / "manifests" / "rmd-crds.yaml"))
         cluster.kubectl(
-            "wait", "--for=condition=Established", "crd", "rmdconfigs.intel.com", "--timeout=240s"
+            "wait", "--for=condition=Established", "crd", "rmdconfigs.intel.com", PATIENTLY
         )
         made.create(
             {

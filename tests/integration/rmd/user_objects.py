@@ -13,6 +13,7 @@ from typing import Any
 import yaml
 
 from tests.cluster import Cluster
+from tests.integration.waiting import PATIENTLY
 
 Obj = dict[str, Any]
 
@@ -44,7 +45,7 @@ class UserObjects:
         """Create a pod, wait until it runs, and give its containers CPUs; its uid."""
         name = pod["metadata"]["name"]
         self.create(pod)
-        self.cluster.kubectl("wait", "--for=condition=Ready", f"pod/{name}", "--timeout=240s")
+        self.cluster.kubectl("wait", "--for=condition=Ready", f"pod/{name}", PATIENTLY)
         uid = str(self.get("pod", name)["metadata"]["uid"])
         self.give(node, uid, **cpus)
         return uid
