@@ -124,15 +124,17 @@ END
 KMOD_BASE = Recipe(
     "kmod-base",
     "compiler, headers of two kernels and what packs modules, for kernel modules",
-    # The newest kernel for clouds of each of the release's two newest series. They are installed in
-    # one go and kept together, because the archive forgets a kernel's headers as soon as there is a
-    # newer one.
+    # The newest kernel for clouds of each of the release's two newest series, of those that the
+    # archive has with headers: a signed kernel comes into it hours after its headers. They are
+    # installed in one go and kept together, because it forgets a kernel's headers as soon as there is
+    # a newer one.
     f"""apt-get update -qq
 architecture=$(dpkg --print-architecture)
-headers=$(apt-cache --names-only search "^linux-headers-[0-9].*-cloud-$architecture$" | cut -d' ' -f1 | sort -V)
-series=$(printf '%s\\n' $headers | sed -E 's/^linux-headers-([0-9]+[.][0-9]+).*/\\1/' | sort -Vu | tail -n 2)
-chosen=$(for one in $series; do printf '%s\\n' $headers | grep -F "linux-headers-$one." | tail -n 1; done)
-{_INSTALL} gcc make kmod libc6-dev xz-utils zstd $chosen
+found=$(apt-cache --names-only search "^linux-(headers|image)-[0-9]+[.][0-9]+[.].*-cloud-$architecture$" | cut -d' ' -f1)
+kernels=$(printf '%s\\n' $found | cut -d- -f3- | sort -V | uniq -d)
+series=$(printf '%s\\n' $kernels | cut -d. -f1,2 | uniq | tail -n 2)
+chosen=$(for one in $series; do printf '%s\\n' $kernels | grep "^$one[.]" | tail -n 1; done)
+{_INSTALL} gcc make kmod libc6-dev xz-utils zstd $(printf 'linux-headers-%s ' $chosen)
 # Each build pulls and unpacks all of it, file by file, so without what compiling a module does not
 # read: kernels, headers of other machines and of whole classes of devices, the empty files by which
 # the kernel's own build knows what changed, sanitizers, optimisation at link time, names of hardware.
@@ -146,7 +148,7 @@ rm -rf /boot/* /usr/lib/modules/*/kernel /usr/bin/*-lto-dump* /usr/bin/*gold* /u
 # The kernels themselves, for virtual machines: of no other moment, so that modules made here fit them.
 mkdir /{KERNEL_PACKAGES}
 cd /{KERNEL_PACKAGES}
-apt-get download -qq -o APT::Sandbox::User=root $(printf '%s\\n' $chosen | sed s/headers/image/)
+apt-get download -qq -o APT::Sandbox::User=root $(printf 'linux-image-%s ' $chosen)
 """,
     config={**_ENV, "Cmd": ["/bin/bash"]},
     beside=KERNEL_PACKAGES,
