@@ -271,7 +271,13 @@ SHORT = (
         "scenario default on a local cluster: create, converge, idempotence, verify, destroy",
         _molecule,
     ),
-    Step("docs-lint", "documentation of modules and roles", publishing.docs_lint, computes=True),
+    Step(
+        "docs-lint",
+        "documentation of modules and roles",
+        publishing.docs_lint,
+        parts=_folders("docs/docsite/", "galaxy.yml", *DOCUMENTED),
+        computes=True,
+    ),
     Step(
         "ansible-lint",
         "playbooks and roles of the tarball, by the rules of Galaxy",
