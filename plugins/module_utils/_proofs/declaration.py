@@ -38,15 +38,26 @@ class Scope(str, Enum):
     STATE = "state"
 
 
+# How many validation pods of a state run at once where the recipe does not say: one in so many
+# nodes, and not fewer than this.
+AT_ONCE_SHARE = 10
+AT_ONCE_AT_LEAST = 50
+
+
 @dataclass(frozen=True)
 class ProofPod:
     """The pod that a kind runs on each node: its template in the recipe, the extended resource of
     which its first container asks for one (None: of none), and how many of them a state runs at
-    once."""
+    once (None: by how many nodes there are)."""
 
     template: str
     resource: str | None
-    parallel: int
+    parallel: int | None
+
+    def at_once(self, nodes: int) -> int:
+        """How many of them a state runs at once where the recipe has so many nodes: where it does
+        not say, a share of them, so that a fleet does not take longer with each node more."""
+        return self.parallel or max(AT_ONCE_AT_LEAST, nodes // AT_ONCE_SHARE)
 
 
 @dataclass(frozen=True)

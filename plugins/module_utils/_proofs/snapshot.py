@@ -11,10 +11,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
+from .._cluster.api_objects.controller_references import controller_of
 from .._cluster.api_objects.labels import STATE_LABEL, VALIDATION_LABEL
 from .._cluster.api_objects.objects import ObjectKey, key_of
 from .._json import Obj, elements, part
 from .._nodes.facts import NodeFacts
+from .._times import seconds
 from .feeds import Feed, Watched
 from .queries import Query, QueryResult
 
@@ -51,6 +53,7 @@ class ClusterSnapshot:
     served: dict[tuple[str, ObjectKey], int] = field(default_factory=dict)
     _by_state: dict[str, dict[str, Obj]] = field(default_factory=lambda: defaultdict(dict))
     _places: dict[str, tuple[str, str]] = field(default_factory=dict)
+    _last_made: dict[str, float] = field(default_factory=dict)
 
     def feed(self, what: Watched) -> Feed:
         """What is known of all objects of a kind and namespace."""
@@ -108,10 +111,21 @@ class ClusterSnapshot:
             self.pods[before].pop(uid, None)
             self._by_state[before[1]].pop(uid, None)
         if not deleted:
+            self._note_made(pod)
             self._places[uid] = place
             self.pods[place][uid] = pod
             self._by_state[state][uid] = pod
         return {place[0], before[0]}
+
+    def _note_made(self, pod: Obj) -> None:
+        maker, made = controller_of(pod).get("uid"), seconds(pod["metadata"].get("creationTimestamp"))
+        if maker and made:
+            self._last_made[maker] = max(made, self._last_made.get(maker, 0.0))
+
+    def last_made_by(self, workload: Obj) -> float:
+        """When a workload's controller made its newest pod that was seen, in seconds since the
+        epoch; 0.0 for none."""
+        return self._last_made.get(workload["metadata"].get("uid", ""), 0.0)
 
     def running_validators(self, state: str) -> int:
         """How many validation pods of a state have not ended yet; one whose node is gone never

@@ -332,7 +332,9 @@ def _no_pod(observation: Observation[RolloutSettings], key: ObjectKey, daemonset
             f" {facts.system.kernel_label}; NFD has yet to label it again",
         )
     created = seconds(daemonset["metadata"].get("creationTimestamp")) or observation.now
-    since = max(created, observation.target.runnable_since)
+    # While pods of it come into being on other nodes, its controller has not come to this one.
+    last_made = observation.snapshot.last_made_by(daemonset)
+    since = max(created, observation.target.runnable_since, last_made)
     if taint := _repelling(facts, daemonset):
         reason, text = why_kept_off(str(key), taint, observation.view.controller_taints)
         return Verdict(Outcome.TROUBLE, reason, text, since)

@@ -29,10 +29,13 @@ from ..._verdicts.pod_status import (
 from ..._verdicts.reasons import NEEDS_RUN, UNDER_WAY, Reason
 from ..._verdicts.verdict import PASSED, Outcome, Verdict
 from ..container_logs import readable_by
-from ..declaration import ProofKind, ProofPod, Scope, Setting
+from ..declaration import AT_ONCE_AT_LEAST, ProofKind, ProofPod, Scope, Setting
 from ..evaluation import Observation
 from ..queries import ReadLogs, RemovePod, StartPod
 from ..taint_reasons import TAINT_REASONS, untolerated, why_kept_off
+
+# A validation pod that may not be made yet, since so many of other nodes run.
+QUEUED = "Queued"
 
 
 @dataclass(frozen=True)
@@ -59,7 +62,14 @@ class WorkloadSettings:
             "`all`: each node; `per_group`: one of each group, or that many",
         ),
     ] = "all"
-    parallel: Annotated[int, Setting(Integer(1, 1000), "how many nodes' pods run at once")] = 20
+    parallel: Annotated[
+        int | None,
+        Setting(
+            Optional(Integer(1, 1000)),
+            "how many nodes' pods run at once; without it a tenth of the nodes,"
+            f" {AT_ONCE_AT_LEAST} at least",
+        ),
+    ] = None
     timeout: Annotated[
         int, Setting(SECONDS, "seconds for one pod, from when its image is there")
     ] = 300
@@ -77,7 +87,7 @@ REASONS = {
         "free cpu, memory or pods on the node, or uncordon it, then run again",
     ),
     **TAINT_REASONS,
-    "Queued": UNDER_WAY,
+    QUEUED: UNDER_WAY,
     "Sampled": UNDER_WAY,
     "SampleNotProven": Reason(
         "the node that is sampled for its group is not proven, so that nothing is known of the others; `unknown`",
@@ -162,7 +172,7 @@ def _start(observation: Observation[WorkloadSettings], start: StartPod) -> Verdi
     slots = observation.view.slots.get(observation.plan.name, 0)
     if slots <= 0 and start not in observation.snapshot.answers:
         return Verdict(
-            Outcome.PENDING, "Queued", "waits for other nodes' validation pods to finish"
+            Outcome.PENDING, QUEUED, "waits for other nodes' validation pods to finish"
         )
     answer = observation.query(start, START_RETRY_S)
     if answer is None or not answer.error:

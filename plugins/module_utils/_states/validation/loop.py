@@ -20,6 +20,7 @@ from ..._cluster.api_client.watch import WatchHub
 from ..._nodes.facts import NodeFacts
 from ..._nodes.grouping import Grouping
 from ..._proofs.catalog import KINDS
+from ..._proofs.kinds.workload import QUEUED
 from ..._proofs.queries import Query, RemovePod, StartPod
 from ..._proofs.snapshot import ClusterSnapshot
 from ..._times import timestamp
@@ -258,7 +259,7 @@ class Loop:
         slots = {}
         for plan in self._node_plans:
             pods = [KINDS[proof.kind].pod_of(proof) for proof in plan.proofs]
-            limits = [pod.parallel for pod in pods if pod]
+            limits = [pod.at_once(len(self.snapshot.nodes)) for pod in pods if pod]
             if limits:
                 running = self.snapshot.running_validators(plan.name) + self._unseen(plan.name)
                 slots[plan.name] = min(limits) - running
@@ -306,7 +307,7 @@ class Loop:
         due.update(
             name for (name, _state), known in self._memories.items() if known.waits == "Sampled"
         )
-        queued = [key for key, known in self._memories.items() if known.waits == "Queued"]
+        queued = [key for key, known in self._memories.items() if known.waits == QUEUED]
         places = self._slots() if queued else {}
         for name, state in queued:
             if places.get(state, 0) > 0:

@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from ..._nodes.taint_ownership import NodeTransition
 from ..._proofs.kinds.rollout import NOT_WANTED, RESTART_PENDING
+from ..._proofs.kinds.workload import QUEUED
 from ..._verdicts.pod_status import PULLING
 from ..._verdicts.verdict import Outcome, Verdict
 from .phases import Memory, Phase, Result
@@ -81,9 +82,10 @@ def _lasting_trouble(memory: Memory) -> Verdict | None:
 
 
 def _pending(step: WalkStep, verdict: Verdict, since: float, timeout: float) -> Result:
-    """Waits for as long as the state may take, then has failed. What it takes to pull an image is no time
-    of the state: that ends by itself, and then the state has all its time."""
-    if verdict.reason == PULLING:
+    """Waits for as long as the state may take, then has failed. What it takes to pull an image, and
+    until the pods of other nodes have ended, is no time of the state: that ends by itself, and then
+    the state has all its time."""
+    if verdict.reason in (PULLING, QUEUED):
         since = step.memory.runnable_since = step.now
     if step.now >= since + timeout:
         text = f"{verdict.message}; not ready within {timeout:.0f} s"

@@ -30,6 +30,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils._verdicts impo
 from ansible_collections.hardware.enablement.plugins.module_utils._verdicts.reasons import Reason
 
 NAMES = sorted(KINDS)
+PASS = "Outcome.PASS"
 
 
 def module_of(name: str) -> ModuleType:
@@ -43,7 +44,8 @@ def read_in(module: ModuleType) -> set[str]:
 
 
 def raised_in(module: ModuleType) -> set[str]:
-    """The reasons of the verdicts that a module makes itself."""
+    """The reasons of the verdicts that a module makes itself and that have not passed, by text or by
+    the name of a constant of its."""
     calls = [
         node
         for node in ast.walk(ast.parse(inspect.getsource(module)))
@@ -52,8 +54,12 @@ def raised_in(module: ModuleType) -> set[str]:
     verdicts = [
         call for call in calls if isinstance(call.func, ast.Name) and call.func.id == "Verdict"
     ]
-    reasons = [call.args[1] for call in verdicts if len(call.args) > 1]
-    return {reason.value for reason in reasons if isinstance(reason, ast.Constant)}
+    reasons = [
+        call.args[1] for call in verdicts if call.args and ast.unparse(call.args[0]) != PASS
+    ]
+    constants = {name: value for name, value in vars(module).items() if isinstance(value, str)}
+    named = {constants[each.id] for each in reasons if getattr(each, "id", "") in constants}
+    return named | {each.value for each in reasons if isinstance(each, ast.Constant)}
 
 
 def names_of(keys: Mapping[str, Key]) -> set[str]:

@@ -15,10 +15,12 @@ from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_o
 from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_objects.objects import (
     ObjectKey,
 )
+from ansible_collections.hardware.enablement.plugins.module_utils._proofs.catalog import KINDS
 from ansible_collections.hardware.enablement.plugins.module_utils._proofs.feeds import Watched
 from ansible_collections.hardware.enablement.plugins.module_utils._proofs.kinds.resource_slices import (
     RESOURCE_SLICES,
 )
+from ansible_collections.hardware.enablement.plugins.module_utils._proofs.proof import Proof
 from ansible_collections.hardware.enablement.plugins.module_utils._proofs.queries import (
     QueryResult,
     ReadLogs,
@@ -576,6 +578,18 @@ def test_the_newest_build_of_a_buildconfig_counts() -> None:
     failed = bench.observation(on_node=False)
     assert not failed.heals
     assert failed.message == "build kmod-2 is Failed: no space left"
+
+
+@pytest.mark.parametrize(
+    ("settings", "nodes", "at_once"),
+    [({}, 3, 50), ({}, 509, 50), ({}, 5000, 500), ({"parallel": 1}, 5000, 1)],
+)
+def test_a_share_of_the_nodes_runs_validation_pods_at_once(
+    settings: dict[str, int], nodes: int, at_once: int
+) -> None:
+    pod = KINDS["workload"].pod_of(Proof("workload", {"pod": "pod.yaml.j2", **settings}))
+    assert pod
+    assert pod.at_once(nodes) == at_once
 
 
 def test_the_pull_of_an_image_is_no_time_of_a_validation_pod() -> None:

@@ -68,7 +68,7 @@ def test_proofs_have_their_defaults(recipe: Recipe) -> None:
         pod="validation/check.yaml.j2",
         resource="toy.io/gpu",
         sampling="all",
-        parallel=20,
+        parallel=None,
         timeout=300,
     )
 

@@ -411,6 +411,18 @@ def test_no_pod_fails_after_the_grace_with_the_event() -> None:
     assert "exceeded quota" in result.message
 
 
+def test_no_pod_is_no_trouble_while_the_controller_makes_those_of_other_nodes() -> None:
+    rig = Rig(world.plan("driver"))
+    for after in range(0, 300, 9):
+        another = world.pod("driver", node_name=f"n{after + 2}")
+        another["metadata"]["creationTimestamp"] = timestamp(NOW + after)
+        rig.snapshot.put_pod(another)
+        assert rig.observation(after + 8)["driver"].phase is Phase.WAITING
+        assert rig.walk.wants == []
+    rig.observation(after + 11)
+    assert rig.walk.wants == [ReadEvents("demo", "DaemonSet", "driver")]
+
+
 def look(*plans: StatePlan, **causes: str) -> Rig:
     """Somebody looks after a run that has found a cause (NoPod, 240 s ago) in each state with its
     phase; the first of them is in the node's summary label."""
@@ -915,6 +927,15 @@ class TestWorkload:
         rig.walker.slots["check"] = 0
         assert rig.observation()["check"].reason == "Queued"
         assert rig.walk.wants == []
+
+    def test_the_wait_for_a_free_place_is_no_time_of_the_state(self) -> None:
+        rig, timeout = self.rig(), world.plan("check").timeout
+        rig.walker.slots["check"] = 0
+        for after in (0, timeout - 1, 3 * timeout):
+            assert rig.observation(after)["check"].phase is Phase.WAITING
+        rig.walker.slots["check"] = 1
+        assert rig.observation(4 * timeout - 1)["check"].reason == "Starting"
+        assert rig.observation(4 * timeout)["check"].reason == "Timeout"
 
 
 @pytest.mark.parametrize(
