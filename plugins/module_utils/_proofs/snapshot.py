@@ -118,7 +118,10 @@ class ClusterSnapshot:
         return {place[0], before[0]}
 
     def _note_made(self, pod: Obj) -> None:
-        maker, made = controller_of(pod).get("uid"), seconds(pod["metadata"].get("creationTimestamp"))
+        maker, made = (
+            controller_of(pod).get("uid"),
+            seconds(pod["metadata"].get("creationTimestamp")),
+        )
         if maker and made:
             self._last_made[maker] = max(made, self._last_made.get(maker, 0.0))
 

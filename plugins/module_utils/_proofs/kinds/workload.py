@@ -171,9 +171,7 @@ def _start(observation: Observation[WorkloadSettings], start: StartPod) -> Verdi
         return Verdict(Outcome.PENDING, "NeedsRun", text)
     slots = observation.view.slots.get(observation.plan.name, 0)
     if slots <= 0 and start not in observation.snapshot.answers:
-        return Verdict(
-            Outcome.PENDING, QUEUED, "waits for other nodes' validation pods to finish"
-        )
+        return Verdict(Outcome.PENDING, QUEUED, "waits for other nodes' validation pods to finish")
     answer = observation.query(start, START_RETRY_S)
     if answer is None or not answer.error:
         return Verdict(Outcome.PENDING, "Starting", "the validation pod is being started")

@@ -54,9 +54,7 @@ def raised_in(module: ModuleType) -> set[str]:
     verdicts = [
         call for call in calls if isinstance(call.func, ast.Name) and call.func.id == "Verdict"
     ]
-    reasons = [
-        call.args[1] for call in verdicts if call.args and ast.unparse(call.args[0]) != PASS
-    ]
+    reasons = [call.args[1] for call in verdicts if call.args and ast.unparse(call.args[0]) != PASS]
     constants = {name: value for name, value in vars(module).items() if isinstance(value, str)}
     named = {constants[each.id] for each in reasons if getattr(each, "id", "") in constants}
     return named | {each.value for each in reasons if isinstance(each, ast.Constant)}
