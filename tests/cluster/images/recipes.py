@@ -130,7 +130,7 @@ KMOD_BASE = Recipe(
     # a newer one.
     f"""apt-get update -qq
 architecture=$(dpkg --print-architecture)
-found=$(apt-cache --names-only search "^linux-(headers|image)-[0-9]+[.][0-9]+[.].*-cloud-$architecture$" | cut -d' ' -f1)
+found=$(apt-cache search -n "^linux-(headers|image)-[0-9]+[.][0-9]+[.].*-cloud-$architecture$" | cut -d' ' -f1)
 kernels=$(printf '%s\\n' $found | cut -d- -f3- | sort -V | uniq -d)
 series=$(printf '%s\\n' $kernels | cut -d. -f1,2 | uniq | tail -n 2)
 chosen=$(for one in $series; do printf '%s\\n' $kernels | grep "^$one[.]" | tail -n 1; done)
