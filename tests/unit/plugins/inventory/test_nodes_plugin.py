@@ -97,13 +97,14 @@ class Inventory:
             check=False,
         )
 
-    def list(self, *arguments: str) -> subprocess.CompletedProcess[str]:
-        """What ansible-inventory says of files, and of what else is given to it."""
-        return self.run("ansible-inventory", "--list", "-i", *arguments)
+    def tell(self, *files: str, flush: bool = False) -> subprocess.CompletedProcess[str]:
+        """Run ansible-inventory on files; flush: what is cached."""
+        sources = [word for name in files for word in ("-i", name)]
+        return self.run("ansible-inventory", "--list", *sources, *["--flush-cache"] * flush)
 
-    def read(self, *arguments: str, **settings: Any) -> dict[str, Any]:
+    def read(self, *, flush: bool = False, **settings: Any) -> dict[str, Any]:
         """What ansible-inventory makes of the file, without its marks of texts."""
-        done = self.list(self.write(settings), *arguments)
+        done = self.tell(self.write(settings), flush=flush)
         assert done.returncode == 0, done.stderr
         return dict(json.loads(done.stdout, object_hook=unmarked))
 
@@ -156,7 +157,7 @@ def test_a_node_may_be_called_as_a_recipe_is(
 def test_an_expression_that_fails_is_passed_over_unless_strict(inventory: Inventory) -> None:
     wrong = {"compose": {"size": "kubernetes_node.labels.no.such"}}
     assert "size" not in inventory.read(address="none", **wrong)["_meta"]["hostvars"]["n1"]
-    done = inventory.list(inventory.write({"strict": True, **wrong}))
+    done = inventory.tell(inventory.write({"strict": True, **wrong}))
     assert done.returncode != 0
     assert "Could not set size for host n1" in done.stderr
 
@@ -176,7 +177,7 @@ def test_a_cache_is_read_until_it_is_flushed_and_for_what_it_was_filled_with(
     assert inventory.api.asked == []
     assert list(inventory.read(label_selector=OURS, **cached)["_meta"]["hostvars"]) == ["n1"]
     inventory.api.asked.clear()
-    assert list(inventory.read("--flush-cache", **cached)["_meta"]["hostvars"]) == ["n1"]
+    assert list(inventory.read(flush=True, **cached)["_meta"]["hostvars"]) == ["n1"]
     assert len(inventory.api.asked) == 3
 
 
@@ -201,7 +202,7 @@ def test_what_may_not_be_read_is_a_warning(inventory: Inventory, cluster: Script
     cluster.refuse = lambda asked: (
         refusal(403, "Forbidden") if "nodefeatures" in asked.path else None
     )
-    done = inventory.list(inventory.write({}))
+    done = inventory.tell(inventory.write({}))
     assert done.returncode == 0
     assert "The hosts are told without nodefeatures" in " ".join(done.stderr.split())
 
@@ -223,7 +224,7 @@ def test_what_cannot_be_done_is_one_sentence_for_each_file(
         inventory.write(settings, f"{number}.hardware_nodes.yml")
         for number, settings in enumerate(CANNOT.values())
     ]
-    done = inventory.list(*" -i ".join(files).split())
+    done = inventory.tell(*files)
     assert done.returncode != 0
     told = " ".join(done.stderr.split())
     assert [sentence for sentence in CANNOT if sentence not in told] == []
@@ -232,7 +233,7 @@ def test_what_cannot_be_done_is_one_sentence_for_each_file(
 
 @pytest.mark.usefixtures("cluster")
 def test_a_file_of_another_name_is_not_ours(inventory: Inventory) -> None:
-    done = inventory.list(inventory.write({}, "nodes.yml"))
+    done = inventory.tell(inventory.write({}, "nodes.yml"))
     assert "could not be verified by inventory plugin" in " ".join(done.stderr.split())
 
 

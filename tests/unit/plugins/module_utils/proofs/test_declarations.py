@@ -44,20 +44,21 @@ def read_in(module: ModuleType) -> set[str]:
 
 
 def raised_in(module: ModuleType) -> set[str]:
-    """The reasons of the verdicts that a module makes itself and that have not passed, by text or by
-    the name of a constant of its."""
+    """The reasons of the verdicts that a module makes itself: those that it says by text, and, of
+    verdicts that have not passed, by the name of a constant too."""
     calls = [
         node
         for node in ast.walk(ast.parse(inspect.getsource(module)))
         if isinstance(node, ast.Call)
     ]
     verdicts = [
-        call for call in calls if isinstance(call.func, ast.Name) and call.func.id == "Verdict"
+        call.args for call in calls if isinstance(call.func, ast.Name) and call.func.id == "Verdict"
     ]
-    reasons = [call.args[1] for call in verdicts if call.args and ast.unparse(call.args[0]) != PASS]
+    reasons = [(ast.unparse(args[0]), args[1]) for args in verdicts if len(args) > 1]
+    said = {reason.value for _outcome, reason in reasons if isinstance(reason, ast.Constant)}
     constants = {name: value for name, value in vars(module).items() if isinstance(value, str)}
-    named = {constants[each.id] for each in reasons if getattr(each, "id", "") in constants}
-    return named | {each.value for each in reasons if isinstance(each, ast.Constant)}
+    named = {getattr(reason, "id", "") for outcome, reason in reasons if outcome != PASS}
+    return said | {constants[name] for name in named & constants.keys()}
 
 
 def names_of(keys: Mapping[str, Key]) -> set[str]:
