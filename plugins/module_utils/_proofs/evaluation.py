@@ -42,8 +42,9 @@ class PlannedState(Protocol):
 
 @dataclass(frozen=True)
 class Siblings:
-    """The nodes of a node's group on which the state may be proven, the proven ones first; whether
-    there is one; those on which it will not be proven in this run."""
+    """The nodes that prove a state for all of their group: the first so many of those on which it may
+    be proven, the proven ones before others; whether it is, on any; those of them on which it will
+    not be proven in this run."""
 
     names: tuple[str, ...] = ()
     proven: bool = False
@@ -98,7 +99,7 @@ class Observation(Generic[S]):
     settings: S
     target: ProofTarget
     view: ProofView
-    siblings: Callable[[], Siblings] = Siblings
+    siblings: Callable[[int], Siblings] = lambda _count: Siblings()
     wants: list[Query] = field(default_factory=list, init=False)
     again_at: float | None = field(default=None, init=False)
 

@@ -53,6 +53,7 @@ class ClusterSnapshot:
     served: dict[tuple[str, ObjectKey], int] = field(default_factory=dict)
     _by_state: dict[str, dict[str, Obj]] = field(default_factory=lambda: defaultdict(dict))
     _places: dict[str, tuple[str, str]] = field(default_factory=dict)
+    _unfinished: dict[str, tuple[str, str]] = field(default_factory=dict)
     _last_made: dict[str, float] = field(default_factory=dict)
 
     def feed(self, what: Watched) -> Feed:
@@ -94,12 +95,16 @@ class ClusterSnapshot:
         return nodes - {""}
 
     def _put_validator(self, pod: Obj, *, deleted: bool) -> set[str]:
-        name = pod["metadata"]["name"]
+        metadata, node = pod["metadata"], node_of(pod) or ""
+        name, state = metadata["name"], str(part(metadata, "labels").get(VALIDATION_LABEL))
+        self._unfinished.pop(name, None)
         if deleted:
             self.validators.pop(name, None)
-        else:
-            self.validators[name] = pod
-        return {node_of(pod) or ""}
+            return {node}
+        self.validators[name] = pod
+        if part(pod, "status").get("phase") not in ("Succeeded", "Failed"):
+            self._unfinished[name] = state, node
+        return {node}
 
     def _put_pod_of_state(self, pod: Obj, *, deleted: bool) -> set[str]:
         """Returns the node of the pod, and the one before; "" where it has, or had, none."""
@@ -134,11 +139,8 @@ class ClusterSnapshot:
         """How many validation pods of a state have not ended yet; one whose node is gone never
         will."""
         return sum(
-            1
-            for pod in self.validators.values()
-            if part(pod["metadata"], "labels").get(VALIDATION_LABEL) == state
-            and part(pod, "status").get("phase") not in ("Succeeded", "Failed")
-            and node_of(pod) in self.nodes
+            its_state == state and node in self.nodes
+            for its_state, node in self._unfinished.values()
         )
 
     def pods_of_state(self, state: str) -> Iterable[Obj]:

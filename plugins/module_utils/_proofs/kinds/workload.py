@@ -36,6 +36,8 @@ from ..taint_reasons import TAINT_REASONS, untolerated, why_kept_off
 
 # A validation pod that may not be made yet, since so many of other nodes run.
 QUEUED = "Queued"
+# A node for which another one of its group proves it.
+SAMPLED = "Sampled"
 
 
 @dataclass(frozen=True)
@@ -88,7 +90,7 @@ REASONS = {
     ),
     **TAINT_REASONS,
     QUEUED: UNDER_WAY,
-    "Sampled": UNDER_WAY,
+    SAMPLED: UNDER_WAY,
     "SampleNotProven": Reason(
         "the node that is sampled for its group is not proven, so that nothing is known of the others; `unknown`",
         "mend the node that the message names, and run again",
@@ -150,8 +152,8 @@ def _sampled(observation: Observation[WorkloadSettings], node: str) -> Verdict |
     sampling = observation.settings.sampling
     if sampling == "all":
         return None
-    siblings = observation.siblings()
-    chosen = siblings.names[: 1 if sampling == "per_group" else int(sampling)]
+    siblings = observation.siblings(1 if sampling == "per_group" else int(sampling))
+    chosen = siblings.names
     if node in chosen:
         return None
     if siblings.proven:
@@ -162,7 +164,7 @@ def _sampled(observation: Observation[WorkloadSettings], node: str) -> Verdict |
     text = f"waits for the proof on {', '.join(chosen) or 'a node of its group'}"
     if not observation.view.acts:
         return Verdict(Outcome.PENDING, "NeedsRun", text)
-    return Verdict(Outcome.PENDING, "Sampled", text)
+    return Verdict(Outcome.PENDING, SAMPLED, text)
 
 
 def _start(observation: Observation[WorkloadSettings], start: StartPod) -> Verdict:

@@ -20,7 +20,7 @@ from ..._cluster.api_client.watch import WatchHub
 from ..._nodes.facts import NodeFacts
 from ..._nodes.grouping import Grouping
 from ..._proofs.catalog import KINDS
-from ..._proofs.kinds.workload import QUEUED
+from ..._proofs.kinds.workload import QUEUED, SAMPLED
 from ..._proofs.queries import Query, RemovePod, StartPod
 from ..._proofs.snapshot import ClusterSnapshot
 from ..._times import timestamp
@@ -31,7 +31,7 @@ from .answers import Answers
 from .label_writer import LabelWriter
 from .mirror import ClusterMirror
 from .node_marks import NodeFindings, NodeMarks
-from .phases import BROKEN, Memory, Phase, Result, StatePlan
+from .phases import BROKEN, Phase, Result, StatePlan
 from .progress import Progress
 from .walk import Walker, WalkSettings
 
@@ -131,6 +131,8 @@ class Loop:
         self._due: dict[str, float] = {}
         self._refusals: dict[str, _Refusal] = {}
         self._first_summaries: dict[str, str | None] = {}
+        self._started: dict[StartPod, float] = {}
+        self._waiting: dict[str, set[tuple[str, str]]] = {QUEUED: set(), SAMPLED: set()}
         self._cluster_plans = [plan for plan in plans if not plan.per_node]
         self._node_plans = [plan for plan in plans if plan.per_node]
 
@@ -232,6 +234,7 @@ class Loop:
         if name in self.walker.unmarked and self._refusals[name].again_at <= now:
             del self.walker.unmarked[name]
         walk = self.walker.walk(node, group, before.proofs, frozenset(before.gates), now)
+        self._note_waits(name)
         if name in self.walker.unmarked:
             return walk
         if self.hook and name in self.walker.held:
@@ -254,6 +257,16 @@ class Loop:
             self.writer.open(node)
         return walk
 
+    def _note_waits(self, name: str) -> None:
+        """For what a node waits that others decide, by what was remembered of the look at it."""
+        for plan in self._node_plans:
+            key = name, plan.name
+            for reason, waiting in self._waiting.items():
+                if self.walker.memory[key].waits == reason:
+                    waiting.add(key)
+                else:
+                    waiting.discard(key)
+
     def _slots(self) -> dict[str, int]:
         """How many more validation pods each state may run at once."""
         slots = {}
@@ -269,13 +282,8 @@ class Loop:
         """Validation pods that were just started and whose event has not come yet."""
         recent = self.clock() - UNSEEN_S
         return sum(
-            1
-            for query, answer in self.snapshot.answers.items()
-            if isinstance(query, StartPod)
-            and query.state == state
-            and not answer.error
-            and answer.at > recent
-            and query.name not in self.snapshot.validators
+            query.state == state and at > recent and query.name not in self.snapshot.validators
+            for query, at in self._started.items()
         )
 
     def _answer(self, queries: Mapping[Query, set[str]]) -> set[str]:
@@ -289,27 +297,25 @@ class Loop:
             return set()
         if any(_writes(query) for query in allowed):
             self.access.before_write()
-        answers = self.snapshot.answers
+        answers, seen = self.snapshot.answers, self.snapshot.validators
+        self._started = {query: at for query, at in self._started.items() if query.name not in seen}
         for query, answer in self.answers.fetch(list(allowed), self.clock).items():
             answers[query] = answer.after(answers.get(query))
+            if isinstance(query, StartPod) and not answer.error:
+                self._started[query] = answer.at
         return set().union(*allowed.values()) & {CLUSTER, *self.snapshot.nodes}
 
-    @property
-    def _memories(self) -> Mapping[tuple[str, str], Memory]:
-        """What is remembered of states on nodes: a result may still tell of a trouble before."""
-        return {key: self.walker.memory[key] for key in self.results if key in self.walker.memory}
-
     def _overdue(self) -> set[str]:
-        """Nodes whose time has come, and as many of those that wait for another node as there are
-        free places."""
+        """Nodes whose time has come, those of whose group another one was found for them, and as many of
+        those that wait for a free place as there are."""
         now = self.clock()
         due = {name for name, moment in self._due.items() if moment <= now}
-        due.update(
-            name for (name, _state), known in self._memories.items() if known.waits == "Sampled"
-        )
-        queued = [key for key, known in self._memories.items() if known.waits == QUEUED]
+        if sampled := self._waiting[SAMPLED]:
+            groups, others = self.snapshot.groups, self.walker.take_other_siblings()
+            due.update(name for name, state in sampled if (state, groups.get(name)) in others)
+        queued = self._waiting[QUEUED]
         places = self._slots() if queued else {}
-        for name, state in queued:
+        for name, state in sorted(queued):
             if places.get(state, 0) > 0:
                 places[state] -= 1
                 due.add(name)
@@ -346,6 +352,8 @@ class Loop:
             self.writer.forget(name)
             for known in (self._due, self._refusals, self._first_summaries):
                 known.pop(name, None)
+            for waiting in self._waiting.values():
+                waiting -= {(name, plan.name) for plan in self._node_plans}
 
     def _node_is_final(self, name: str) -> bool:
         return all(self.results[(name, plan.name)].final for plan in self._node_plans)

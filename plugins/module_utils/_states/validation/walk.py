@@ -86,6 +86,8 @@ class Walker:
         self.unmarked: dict[str, Verdict] = {}
         self.held: dict[str, Verdict] = {}
         self._transitions: dict[str, tuple[NodeFacts, NodeTransition | None]] = {}
+        self._siblings: dict[tuple[str, str, int], Siblings] = {}
+        self._other_siblings: set[tuple[str, str]] = set()
 
     def forget(self, node: str) -> None:
         """Drop what is known of a node that left."""
@@ -123,6 +125,7 @@ class Walker:
             if result.phase is Phase.READY and not result.restart_pending:
                 subjects[plan.name] = result.subject
             self.results[(node.name, plan.name)] = result
+            self._tell_siblings(plan.name, group, node.name, result)
         return walk
 
     def _result(
@@ -332,7 +335,7 @@ class Walker:
                 settings=kind.settings_of(proof, target.group, target.name),
                 target=target,
                 view=view,
-                siblings=partial(self._siblings, step.plan, target.group),
+                siblings=partial(self._siblings_of, step.plan, target.group),
             )
             verdict = kind.evaluate(observation)
             step.walk.take(observation)
@@ -361,9 +364,41 @@ class Walker:
         """How long a state may take, in seconds."""
         return plan.timeout if self.settings.timeout is None else self.settings.timeout
 
-    def _siblings(self, plan: StatePlan, group: str) -> Siblings:
-        """The nodes of a group that can be sampled: their requirements hold, and they can be told
-        of."""
+    def take_other_siblings(self) -> set[tuple[str, str]]:
+        """The (state, group) whose nodes were told of other siblings than they have now."""
+        plans = {plan.name: plan for plan in self.plans}
+        found, self._other_siblings = self._other_siblings, set()
+        for (state, group, count), known in self._siblings.items():
+            if known != self._find_siblings(plans[state], group, count):
+                found.add((state, group))
+        for key in list(self._siblings):
+            if key[:2] in found:
+                del self._siblings[key]
+        return found
+
+    def _siblings_of(self, plan: StatePlan, group: str, count: int) -> Siblings:
+        """The first nodes of a group that prove a state for it, so many. Each node of it asks, so they
+        are found once; where there are fewer, others may have yet to be looked at."""
+        key = plan.name, group, count
+        known = self._siblings.get(key)
+        if known is None or len(known.names) < count:
+            self._siblings[key] = self._find_siblings(plan, group, count)
+            if known not in (None, self._siblings[key]):
+                self._other_siblings.add(key[:2])
+        return self._siblings[key]
+
+    def _tell_siblings(self, state: str, group: str, node: str, result: Result) -> None:
+        """What a look at a node has found may be what others of its group wait for."""
+        ready = result.phase is Phase.READY
+        for key, known in list(self._siblings.items()):
+            gave_up = result.final and node in known.names and node not in known.given_up
+            is_news = not known.proven if ready else gave_up
+            if is_news and key[:2] == (state, group):
+                del self._siblings[key]
+                self._other_siblings.add(key[:2])
+
+    def _find_siblings(self, plan: StatePlan, group: str, count: int) -> Siblings:
+        """Those that can be sampled: their requirements hold, and they can be told of."""
         names = [name for name, its_group in self.snapshot.groups.items() if its_group == group]
         able = [
             name
@@ -379,8 +414,10 @@ class Walker:
                 name,
             )
         )
-        final = frozenset(name for name in able if self._is_given_up(plan.name, name))
-        return Siblings(tuple(able), any(self._ready(plan.name, name) for name in able), final)
+        proven = any(self._ready(plan.name, name) for name in able)
+        chosen = tuple(able[:count])
+        given_up = frozenset(name for name in chosen if self._is_given_up(plan.name, name))
+        return Siblings(chosen, proven, given_up)
 
     def _is_decidable(self, state: str, node: str) -> bool:
         facts = self.snapshot.nodes[node]

@@ -340,6 +340,66 @@ def test_the_label_of_the_kernel_before_keeps_no_daemonset_off_a_node() -> None:
     assert (result.phase, result.reason) == (Phase.WAITING, "KernelLabelStale")
 
 
+class TestNodesThatWaitForAnotherOfTheirGroup:
+    def walk_all(self, rig: Rig, after: float, but: str = "") -> set[str]:
+        """Look at each node but one, in order; returns those that wait for another one."""
+        nodes = sorted(rig.snapshot.nodes.keys() - {but})
+        for name in nodes:
+            rig.walker.walk(rig.snapshot.nodes[name], GROUP, {}, NONE, NOW + after)
+        return {name for name in nodes if rig.walker.memory[(name, "check")].waits == "Sampled"}
+
+    def fleet(self, size: int, **workload: object) -> Rig:
+        proof = replace(SAMPLED, spec={**SAMPLED.spec, **workload})
+        rig = Rig(world.plan("check", proofs=(proof,), deployed=False))
+        for number in range(2, size + 1):
+            rig.snapshot.put_node(world.node(f"n{number}"), GROUP)
+        return rig
+
+    def proven(self, rig: Rig, node: str) -> None:
+        """Its validation pod has succeeded."""
+        walk = rig.walker.walk(rig.snapshot.nodes[node], GROUP, {}, NONE, NOW)
+        (start,) = walk.wants
+        assert isinstance(start, StartPod)
+        rig.snapshot.put_pod(world.validator(start.name, "check", node, phase="Succeeded"))
+
+    def test_the_group_is_looked_through_once_for_all_of_them(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        rig, looks = self.fleet(50), []
+        find = rig.walker._find_siblings
+        monkeypatch.setattr(
+            rig.walker, "_find_siblings", lambda *given: looks.append(given) or find(*given)
+        )
+        assert len(self.walk_all(rig, 0)) == 49
+        assert rig.walker.take_other_siblings() == set()
+        assert len(looks) == 2
+
+    def test_those_that_were_looked_at_before_it_was_proven_are_looked_at_again(self) -> None:
+        rig = self.fleet(3)
+        self.proven(rig, "n1")
+        # It is looked at last, as if others had sorted before it.
+        assert self.walk_all(rig, 1, but="n1") == {"n2", "n3"}
+        assert rig.walker.take_other_siblings() == set()
+        rig.observation(2)
+        assert rig.walker.results[("n1", "check")].phase is Phase.READY
+        # What has asked meanwhile, and knows it, takes it from nobody.
+        rig.walker.walk(rig.snapshot.nodes["n3"], GROUP, {}, NONE, NOW + 2)
+        assert rig.walker.take_other_siblings() == {("check", GROUP)}
+        assert self.walk_all(rig, 3) == set()
+
+    def test_another_one_is_chosen_when_the_first_one_leaves(self) -> None:
+        rig = self.fleet(3)
+        assert self.walk_all(rig, 0) == {"n2", "n3"}
+        rig.walker.forget("n1")
+        rig.snapshot.forget_node("n1")
+        assert rig.walker.take_other_siblings() == {("check", GROUP)}
+        assert self.walk_all(rig, 1) == {"n3"}
+
+    def test_as_many_are_chosen_as_the_recipe_says(self) -> None:
+        rig = self.fleet(4, sampling=2)
+        assert self.walk_all(rig, 0) == {"n3", "n4"}
+
+
 def test_what_is_wanted_counts_beside_what_is_not() -> None:
     keys = tuple(map(world.daemonset_key, ("driver", "other")))
     plan = world.with_groups(world.plan("driver"), daemonsets={"": keys})
