@@ -21,6 +21,8 @@ from .report_fields import Report
 
 # Beside the agent's own interval: its look itself, and its line's way into the log.
 _SLACK_S = 0.2
+# How late an agent may be on a busy node, if it has not looked at what is declared at all.
+_UNSEEN_S = 10.0
 _LONGEST_PAUSE_S = 1.0
 
 
@@ -30,7 +32,8 @@ class NodeSnapshot:
     force, by their ids, and why. disturbed: those that are right, but whose ways one of these
     takes. strays: CPUs that lie in groups of workloads, and are no workload's. is_declared: what
     runs is declared to the agent, which itself mends what is not in force; then all of that is
-    disturbed, since nothing that a run sends would help."""
+    disturbed, since nothing that a run sends would help. is_seen: whether the report is about what
+    is declared now."""
 
     running: tuple[RunningWorkload, ...]
     report: Optional[Report] = None
@@ -38,6 +41,7 @@ class NodeSnapshot:
     disturbed: Mapping[str, str] = field(default_factory=dict)
     strays: tuple[int, ...] = ()
     is_declared: bool = False
+    is_seen: bool = True
 
     @property
     def is_in_force(self) -> bool:
@@ -98,7 +102,8 @@ def _declared(running: tuple[RunningWorkload, ...], report: Report) -> NodeSnaps
             waiting[found.id] = (mine or {}).get("why") or unseen
     broken, disturbed = broken_workloads(report, placed)
     differs = {**disturbed, **broken, **waiting}
-    return NodeSnapshot(tuple(placed), report, disturbed=differs, is_declared=True)
+    is_seen = bool(report.get("problems")) or declared.keys() == {each.uuid for each in running}
+    return NodeSnapshot(tuple(placed), report, disturbed=differs, is_declared=True, is_seen=is_seen)
 
 
 def observe_until(
@@ -115,13 +120,16 @@ def observe_until(
     agent must have seen the write.
 
     written: when, by clock. An agent speaks when something changes, so that after two of its
-    intervals its last word holds, whenever it was said.
+    intervals its last word holds, whenever it was said; longer where that is not about the write.
     """
     running = tuple(writer.workloads())
     while True:
         found = _judged_by(running, agent, required=required)
         interval = float((found.report or {}).get("interval") or 0)
-        if is_good(found) or clock() >= written + 2 * interval + _SLACK_S:
+        patience = 2 * interval + _SLACK_S
+        if not found.is_seen:
+            patience = max(patience, _UNSEEN_S)
+        if is_good(found) or clock() >= written + patience:
             return found
         sleep(min(_LONGEST_PAUSE_S, max(interval / 4, 0.01)))
 

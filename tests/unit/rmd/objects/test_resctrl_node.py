@@ -5,13 +5,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
+
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd.nodes.agents import Agent
 
 from ansible_collections.hardware.enablement.plugins.module_utils._rmd.nodes.node_snapshot import (
     NodeSnapshot,
     judged,
+    observe_until,
+)
+from ansible_collections.hardware.enablement.plugins.module_utils._rmd.nodes.node_writer import (
+    NodeWriter,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._rmd.objects.resctrl_node import (
     declared_in,
@@ -103,6 +110,32 @@ def test_what_is_not_in_force_is_the_agents_to_mend(
 def test_what_goes_is_waited_for() -> None:
     seen = judged((), report({WEB.uuid: {"group": GROUP}}))
     assert seen.pending((), {WEB.uuid}) == {WEB.uuid: "it is not taken away yet"}
+
+
+@pytest.mark.parametrize(
+    ("told", "more", "waited"),
+    [
+        ({}, {}, 10),
+        ({"of.before": {"group": GROUP}}, {}, 10),
+        ({}, {"problems": ["resctrl is not mounted"]}, 4.2),
+        ({WEB.uuid: {"why": "the node has no core 9"}}, {}, 4.2),
+        ({}, {"declared": None}, 4.2),
+    ],
+)
+def test_an_agent_that_has_not_looked_yet_is_waited_for_longer(
+    told: dict[str, Any], more: dict[str, Any], waited: float
+) -> None:
+    now = [0.0]
+    word = report(told, **{"interval": 2, **more})
+    observe_until(
+        cast(NodeWriter, SimpleNamespace(workloads=lambda: [running_of(WEB.uuid, ENTRY)])),
+        cast(Agent, SimpleNamespace(report=lambda: word)),
+        written=0.0,
+        is_good=lambda _seen: False,
+        clock=lambda: now[0],
+        sleep=lambda seconds: now.append(now.pop() + seconds),
+    )
+    assert waited <= now[0] < waited + 1
 
 
 def test_memory_bandwidth_alone_is_in_force_with_the_ways_of_all_others() -> None:
