@@ -151,7 +151,8 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         try:
             hosts = self._hosts(path, read_cache=cache)
         except EnablementError as error:
-            raise AnsibleParserError(str(error)) from error
+            # Ansible adds what causes an error to its sentence, and causes of that.
+            raise AnsibleParserError(str(error)) from None
         for name, variables in hosts.items():
             self._add(f"{self.get_option('host_prefix')}{name}", variables)
 

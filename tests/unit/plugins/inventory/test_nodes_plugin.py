@@ -229,6 +229,7 @@ def test_what_cannot_be_done_is_one_sentence_for_each_file(
     told = " ".join(done.stderr.split())
     assert [sentence for sentence in CANNOT if sentence not in told] == []
     assert "Traceback" not in told
+    assert "HTTPConnection" not in told
 
 
 @pytest.mark.usefixtures("cluster")
