@@ -111,22 +111,21 @@ class ClusterSnapshot:
         metadata = pod["metadata"]
         uid, state = metadata["uid"], part(metadata, "labels").get(STATE_LABEL, "")
         place = (node_of(pod) or "", state)
+        if uid not in self._places:
+            self._note_made(pod)
         before = self._places.pop(uid, place)
         if deleted or before != place:
             self.pods[before].pop(uid, None)
             self._by_state[before[1]].pop(uid, None)
         if not deleted:
-            self._note_made(pod)
             self._places[uid] = place
             self.pods[place][uid] = pod
             self._by_state[state][uid] = pod
         return {place[0], before[0]}
 
     def _note_made(self, pod: Obj) -> None:
-        maker, made = (
-            controller_of(pod).get("uid"),
-            seconds(pod["metadata"].get("creationTimestamp")),
-        )
+        maker = controller_of(pod).get("uid")
+        made = seconds(pod["metadata"].get("creationTimestamp"))
         if maker and made:
             self._last_made[maker] = max(made, self._last_made.get(maker, 0.0))
 

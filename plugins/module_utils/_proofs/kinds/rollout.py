@@ -332,9 +332,7 @@ def _no_pod(observation: Observation[RolloutSettings], key: ObjectKey, daemonset
             f" {facts.system.kernel_label}; NFD has yet to label it again",
         )
     created = seconds(daemonset["metadata"].get("creationTimestamp")) or observation.now
-    # While pods of it come into being on other nodes, its controller has not come to this one.
-    last_made = observation.snapshot.last_made_by(daemonset)
-    since = max(created, observation.target.runnable_since, last_made)
+    since = max(created, observation.target.runnable_since)
     if taint := _repelling(facts, daemonset):
         reason, text = why_kept_off(str(key), taint, observation.view.controller_taints)
         return Verdict(Outcome.TROUBLE, reason, text, since)
@@ -343,6 +341,8 @@ def _no_pod(observation: Observation[RolloutSettings], key: ObjectKey, daemonset
     gated_by_run = not view.acts and not view.by_nodes
     if gated_by_run and (why := _ungated(facts, daemonset)):
         return Verdict(Outcome.PENDING, "NeedsRun", f"{message}: {why}")
+    # While pods of it come into being on other nodes, its controller has not come to this one.
+    since = max(since, observation.snapshot.last_made_by(daemonset))
     # Who merely looks does not see for how long there has been none, and asks at once.
     if view.acts and observation.now < since + NO_POD_PATIENCE_S:
         observation.wake_at(since + NO_POD_PATIENCE_S)
