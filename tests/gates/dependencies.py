@@ -48,6 +48,8 @@ ALWAYS = (
 )
 # Written by the gates for who comes next; it is about the others.
 RESULTS = "tests/gates/passed.json"
+# Its `nodes` alone is a word like others: inventories name it with its collection.
+NAMED_IN_FULL = "plugins/inventory/"
 # One name stands for all files of such a folder.
 FOLDERS = ("roles/", "recipes/", "tests/recipes/", "tests/recipes/broken/", "tests/recipes/sro/")
 NAMED_FILES = (
@@ -61,7 +63,7 @@ NAMED_FILES = (
 )
 FQCN = "hardware.enablement."
 _FQCN = re.compile(r"hardware\.enablement\.(\w+)")
-_NAMED = re.compile(r"hardware\.enablement\.(\w+)|\b(tests\.\w[\w.]*)|([\w.-]+\.\w+)\b")
+_NAMED = re.compile(r"\b(tests\.\w[\w.]*)|([\w.-]+\.\w+)\b")
 # Of what is not Python, these say what else is used.
 _NAMING = re.compile(
     r"(playbooks|roles|tests/integration/playbooks|extensions)/.*\.yml$|.*/recipe\.yml$"
@@ -115,8 +117,7 @@ class Repository:
                 yield from self._by_name.get(text.removeprefix(FQCN).rpartition("/")[2], ())
         elif name.startswith("docs/"):
             # Tests run what guides say.
-            for plugin in _FQCN.findall(self._read(name)):
-                yield from self._by_name.get(plugin, ())
+            yield from self._plugins_named(self._read(name))
 
     @cached_property
     def _known(self) -> dict[str, set[str]]:
@@ -149,10 +150,17 @@ class Repository:
     def _named_in(self, texts: Iterable[str]) -> Iterator[str]:
         for text in texts:
             yield from self._by_name.get(text, ())
-            for plugin, module, file in _NAMED.findall(text):
-                yield from self._by_name.get(plugin or file, ())
+            yield from self._plugins_named(text)
+            for module, file in _NAMED.findall(text):
+                yield from self._by_name.get(file, ())
                 yield from _files_of_module(module)
                 yield f"{module.replace('.', '/')}/__main__.py"
+
+    def _plugins_named(self, text: str) -> Iterator[str]:
+        """Playbooks and roles too: whatever the collection has by that name."""
+        for name in _FQCN.findall(text):
+            yield from self._by_name.get(name, ())
+            yield from self._by_name.get(FQCN + name, ())
 
     def _recipes_named(self, texts: Iterable[str]) -> Iterator[str]:
         """An object's `status` is not the playbook, but recipes are keys of tables."""
@@ -177,7 +185,9 @@ class Repository:
             if name.startswith(NAMED_FILES):
                 path = PurePosixPath(name)
                 found[path.name].add(name)
-                if path.suffix != ".md":
+                if name.startswith(NAMED_IN_FULL):
+                    found[FQCN + path.stem].add(name)
+                elif not name.startswith("docs/"):
                     found[path.stem].add(name)
         return found
 

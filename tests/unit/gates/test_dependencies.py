@@ -75,6 +75,9 @@ def test_what_plays_name_is_followed_from_playbook_to_core(repository: Repositor
         ("kernel/test_real_kernels.py", "playbooks/enable_gpu.yml"),
         # They only look at nodes as others do.
         ("test_nfd.py", "recipes/nvidia-gpu/recipe.yml"),
+        # What cards and nodes are called is no inventory and no picture.
+        ("test_nfd.py", "plugins/inventory/nodes.py"),
+        ("test_upgrade.py", "docs/pictures/node.py"),
         # A part of a package is not the program that it is, too.
         ("numa/test_numa_validate.py", "tests/benchmarks/cases.py"),
     ],
@@ -84,6 +87,11 @@ def test_what_a_test_does_not_use_does_not_bring_it_back(
 ) -> None:
     assert not_on in repository.files
     assert not_on not in repository.closure([f"tests/integration/{test}"])
+
+
+@pytest.mark.parametrize("name", ["tests/integration/test_packaging.py", "docs/admin/inventory.md"])
+def test_an_inventory_is_found_by_its_name_in_full(name: str, repository: Repository) -> None:
+    assert "plugins/inventory/nodes.py" in repository.closure([name])
 
 
 def test_what_lies_beside_code_and_all_of_a_recipe_belong_to_it(repository: Repository) -> None:

@@ -11,7 +11,6 @@ from typing import Any, cast
 import pytest
 
 from ansible_collections.hardware.enablement.plugins.module_utils._rmd.nodes.agents import Agent
-
 from ansible_collections.hardware.enablement.plugins.module_utils._rmd.nodes.node_snapshot import (
     NodeSnapshot,
     judged,
