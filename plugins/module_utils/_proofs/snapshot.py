@@ -38,7 +38,8 @@ class ClusterSnapshot:
     vanished: those of the nodes that have lost the labels of the hardware. pods_known is false as
     long as only the DaemonSets' own counts have been read. answers holds what was asked, feeds what
     proofs look at besides. served: on how many nodes a state's DaemonSet is to have a pod, by the
-    state's name, as far as that was counted since a node last changed.
+    state's name, as far as that was counted since a node last changed. last_made: when the newest pod
+    of a DaemonSet was made, in seconds since the epoch; 0.0 for none.
     """
 
     nodes: dict[str, NodeFacts] = field(default_factory=dict)
@@ -51,10 +52,10 @@ class ClusterSnapshot:
     answers: dict[Query, QueryResult] = field(default_factory=dict)
     feeds: dict[Watched, Feed] = field(default_factory=dict)
     served: dict[tuple[str, ObjectKey], int] = field(default_factory=dict)
+    last_made: float = 0.0
     _by_state: dict[str, dict[str, Obj]] = field(default_factory=lambda: defaultdict(dict))
     _places: dict[str, tuple[str, str]] = field(default_factory=dict)
     _unfinished: dict[str, tuple[str, str]] = field(default_factory=dict)
-    _last_made: dict[str, float] = field(default_factory=dict)
 
     def feed(self, what: Watched) -> Feed:
         """What is known of all objects of a kind and namespace."""
@@ -111,8 +112,9 @@ class ClusterSnapshot:
         metadata = pod["metadata"]
         uid, state = metadata["uid"], part(metadata, "labels").get(STATE_LABEL, "")
         place = (node_of(pod) or "", state)
-        if uid not in self._places:
-            self._note_made(pod)
+        if uid not in self._places and controller_of(pod).get("kind") == "DaemonSet":
+            made = seconds(metadata.get("creationTimestamp")) or 0.0
+            self.last_made = max(made, self.last_made)
         before = self._places.pop(uid, place)
         if deleted or before != place:
             self.pods[before].pop(uid, None)
@@ -122,17 +124,6 @@ class ClusterSnapshot:
             self.pods[place][uid] = pod
             self._by_state[state][uid] = pod
         return {place[0], before[0]}
-
-    def _note_made(self, pod: Obj) -> None:
-        maker = controller_of(pod).get("uid")
-        made = seconds(pod["metadata"].get("creationTimestamp"))
-        if maker and made:
-            self._last_made[maker] = max(made, self._last_made.get(maker, 0.0))
-
-    def last_made_by(self, workload: Obj) -> float:
-        """When a workload's controller made its newest pod that was seen, in seconds since the
-        epoch; 0.0 for none."""
-        return self._last_made.get(workload["metadata"].get("uid", ""), 0.0)
 
     def running_validators(self, state: str) -> int:
         """How many validation pods of a state have not ended yet; one whose node is gone never

@@ -341,8 +341,9 @@ def _no_pod(observation: Observation[RolloutSettings], key: ObjectKey, daemonset
     gated_by_run = not view.acts and not view.by_nodes
     if gated_by_run and (why := _ungated(facts, daemonset)):
         return Verdict(Outcome.PENDING, "NeedsRun", f"{message}: {why}")
-    # While pods of it come into being on other nodes, its controller has not come to this one.
-    since = max(since, observation.snapshot.last_made_by(daemonset))
+    # The controller has one queue for all DaemonSets: while it makes pods of any, it has not come to
+    # this one.
+    since = max(since, observation.snapshot.last_made)
     # Who merely looks does not see for how long there has been none, and asks at once.
     if view.acts and observation.now < since + NO_POD_PATIENCE_S:
         observation.wake_at(since + NO_POD_PATIENCE_S)

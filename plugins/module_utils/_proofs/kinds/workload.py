@@ -115,7 +115,8 @@ CLAIMS_UNMET = "cannot allocate all claims"
 # What it says of a node with taints that a pod does not tolerate (.../plugins/tainttoleration).
 UNTOLERATED = "untolerated taint"
 RETRY_S = 5.0
-START_RETRY_S = 5.0
+# A busy API server tells of a pod a minute after it has made it.
+UNSEEN_S = 120.0
 
 
 def pod_name(observation: Observation[WorkloadSettings]) -> str:
@@ -174,7 +175,7 @@ def _start(observation: Observation[WorkloadSettings], start: StartPod) -> Verdi
     slots = observation.view.slots.get(observation.plan.name, 0)
     if slots <= 0 and start not in observation.snapshot.answers:
         return Verdict(Outcome.PENDING, QUEUED, "waits for other nodes' validation pods to finish")
-    answer = observation.query(start, START_RETRY_S)
+    answer = observation.query(start, UNSEEN_S)
     if answer is None or not answer.error:
         return Verdict(Outcome.PENDING, "Starting", "the validation pod is being started")
     return Verdict(

@@ -20,7 +20,7 @@ from ..._cluster.api_client.watch import WatchHub
 from ..._nodes.facts import NodeFacts
 from ..._nodes.grouping import Grouping
 from ..._proofs.catalog import KINDS
-from ..._proofs.kinds.workload import QUEUED, SAMPLED
+from ..._proofs.kinds.workload import QUEUED, SAMPLED, UNSEEN_S
 from ..._proofs.queries import Query, RemovePod, StartPod
 from ..._proofs.snapshot import ClusterSnapshot
 from ..._times import timestamp
@@ -36,7 +36,6 @@ from .progress import Progress
 from .walk import Walker, WalkSettings
 
 TICK_S = 0.25
-UNSEEN_S = 5.0
 SETTLED_ROUNDS = 4
 REFUSED_AGAIN_S = 5.0
 CLUSTER = ""
@@ -269,6 +268,7 @@ class Loop:
 
     def _slots(self) -> dict[str, int]:
         """How many more validation pods each state may run at once."""
+        self._forget_seen()
         slots = {}
         for plan in self._node_plans:
             pods = [KINDS[proof.kind].pod_of(proof) for proof in plan.proofs]
@@ -279,12 +279,15 @@ class Loop:
         return slots
 
     def _unseen(self, state: str) -> int:
-        """Validation pods that were just started and whose event has not come yet."""
+        """Validation pods that were started and whose event has not come yet."""
         recent = self.clock() - UNSEEN_S
-        return sum(
-            query.state == state and at > recent and query.name not in self.snapshot.validators
-            for query, at in self._started.items()
-        )
+        return sum(query.state == state and at > recent for query, at in self._started.items())
+
+    def _forget_seen(self) -> None:
+        """A validation pod that was seen is made again at once should it go."""
+        for query in [query for query in self._started if query.name in self.snapshot.validators]:
+            del self._started[query]
+            self.snapshot.answers.pop(query, None)
 
     def _answer(self, queries: Mapping[Query, set[str]]) -> set[str]:
         """Do what is asked; returns who asked, since they have to be looked at again."""
@@ -297,8 +300,7 @@ class Loop:
             return set()
         if any(_writes(query) for query in allowed):
             self.access.before_write()
-        answers, seen = self.snapshot.answers, self.snapshot.validators
-        self._started = {query: at for query, at in self._started.items() if query.name not in seen}
+        answers = self.snapshot.answers
         for query, answer in self.answers.fetch(list(allowed), self.clock).items():
             answers[query] = answer.after(answers.get(query))
             if isinstance(query, StartPod) and not answer.error:

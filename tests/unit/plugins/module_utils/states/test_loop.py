@@ -19,6 +19,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_c
 from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_objects.labels import (
     RECIPE_LABEL,
 )
+from ansible_collections.hardware.enablement.plugins.module_utils._nodes.facts import NodeFacts
 from ansible_collections.hardware.enablement.plugins.module_utils._nodes.grouping import Grouping
 from ansible_collections.hardware.enablement.plugins.module_utils._proofs.proof import Proof
 from ansible_collections.hardware.enablement.plugins.module_utils._runs.context import RunContext
@@ -37,6 +38,9 @@ from ansible_collections.hardware.enablement.plugins.module_utils._states.valida
     ProofScope,
     WriteAccess,
 )
+from ansible_collections.hardware.enablement.plugins.module_utils._states.validation.node_marks import (
+    NodeMarks,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils._states.validation.phases import (
     Phase,
     StatePlan,
@@ -45,6 +49,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils._states.valida
     Progress,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._states.validation.walk import (
+    Walker,
     WalkSettings,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._times import timestamp
@@ -325,6 +330,50 @@ def test_a_validation_pod_that_is_refused_makes_its_node_unknown(fake: FakeServe
     assert (sampled.phase, sampled.reason) == (Phase.UNKNOWN, "ValidatorRefused")
     assert "exceeded quota" in sampled.message
     assert (other.phase, other.reason) == (Phase.UNKNOWN, "SampleNotProven")
+
+
+class LateEvents:
+    """A hook of the loop: pods succeed, and are told of, half a minute after they were made."""
+
+    def __init__(self, bed: Bed) -> None:
+        self._bed = bed
+        self._late: list[tuple[float, Obj]] = []
+        self.at_once = 0
+        bed.cluster.start_pod = lambda pod: self._late.append((bed.loop.clock(), pod))
+        bed.loop.hook = self
+
+    def announce(self, walker: Walker) -> None:
+        """Nothing."""
+
+    def act(self, _walker: Walker) -> set[str]:
+        """Tell of those whose time has come."""
+        self.at_once = max(self.at_once, len(self._late))
+        told = self._bed.loop.clock() - 30
+        for _at, pod in [each for each in self._late if each[0] < told]:
+            self._bed.cluster.put("pods", {**pod, "status": {"phase": "Succeeded"}})
+        self._late = [each for each in self._late if each[0] >= told]
+        return set()
+
+    def marks_of(self, _node: NodeFacts, before: NodeMarks) -> NodeMarks:
+        """What it has."""
+        return before
+
+    def is_over(self) -> bool | None:
+        """That is for the results to say."""
+        return None
+
+
+def test_a_validation_pod_that_is_told_of_late_is_made_once_and_keeps_its_place(
+    fake: FakeServer,
+) -> None:
+    settings = {"pod": "p.yaml.j2", "sampling": "all", "parallel": 1, "timeout": 60}
+    plans = [plan_of(Proof("workload", settings))]
+    bed = Bed(fake, gpu_node("n1", READY), gpu_node("n2", READY), plans=plans)
+    late = LateEvents(bed)
+    assert bed.run() == {"n1": Phase.READY, "n2": Phase.READY}
+    posted = [write for write in bed.cluster.writes if write.startswith("POST pods/")]
+    assert len(posted) == len(set(posted)) == 2
+    assert late.at_once == 1
 
 
 def test_no_label_is_written_and_no_pod_is_started_without_the_lock(fake: FakeServer) -> None:

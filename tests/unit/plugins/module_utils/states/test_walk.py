@@ -471,15 +471,27 @@ def test_no_pod_fails_after_the_grace_with_the_event() -> None:
     assert "exceeded quota" in result.message
 
 
-def test_no_pod_is_no_trouble_while_the_controller_makes_those_of_other_nodes() -> None:
+@pytest.mark.parametrize("state", ["driver", "plugin"])
+def test_no_pod_is_no_trouble_while_the_controller_makes_those_of_others(state: str) -> None:
     rig = Rig(world.plan("driver"))
     for after in range(0, 300, 9):
-        another = world.pod("driver", node_name=f"n{after + 2}")
+        another = world.pod(state, node_name=f"n{after + 2}")
         another["metadata"]["creationTimestamp"] = timestamp(NOW + after)
         rig.snapshot.put_pod(another)
         assert rig.observation(after + 8)["driver"].phase is Phase.WAITING
         assert rig.walk.wants == []
     rig.observation(after + 11)
+    assert rig.walk.wants == [ReadEvents("demo", "DaemonSet", "driver")]
+
+
+def test_pods_that_another_controller_makes_say_nothing_of_a_daemonset() -> None:
+    rig = Rig(world.plan("driver"))
+    another = world.pod("operator", node_name="n2")
+    another["metadata"]["creationTimestamp"] = timestamp(NOW + 8)
+    another["metadata"]["ownerReferences"][0]["kind"] = "ReplicaSet"
+    rig.snapshot.put_pod(another)
+    rig.observation()
+    rig.observation(after=11)
     assert rig.walk.wants == [ReadEvents("demo", "DaemonSet", "driver")]
 
 
