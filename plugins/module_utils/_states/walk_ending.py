@@ -11,6 +11,7 @@ from functools import partial
 from typing import TypeVar
 
 from .._cluster.api_client.api_errors import ApiError, Unreachable
+from .._cluster.api_client.reading import PAGE_ITEMS
 from .._cluster.api_objects.labels import RECIPE_LABEL, VALIDATION_LABEL
 from .._errors import EnablementError
 from .._json import Obj
@@ -122,12 +123,13 @@ class WalkEnding:
         others = list_pods(fields=f"status.phase!={_FINISHED}", leanly=True).items
         are_done = _uids(found) - _uids(others)
         left = self._unawaited(others, loop)
-        if are_done or left:
+        for _page in range(0, len(are_done), PAGE_ITEMS):
             self._guard.before_write()
-        if are_done:
             self._client.delete_collection(
                 kind, namespace=namespace, labels=labels, fields=f"status.phase={_FINISHED}"
             )
+        if left:
+            self._guard.before_write()
         calls = [
             partial(self._client.delete, kind, name, namespace, uid=uid)
             for name, uid in ((pod["metadata"]["name"], pod["metadata"]["uid"]) for pod in left)

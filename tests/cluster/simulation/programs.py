@@ -77,6 +77,12 @@ class Programs:
         self._lock = threading.Lock()
         shutil.rmtree(self._folder, ignore_errors=True)
 
+    @property
+    def running(self) -> bool:
+        """Whether any pod has a process: most clusters have none, and thousands of pods."""
+        with self._lock:
+            return bool(self._running)
+
     def serves(self, pod: Pod) -> bool:
         """Whether a pod is to have a process."""
         return pod.operand.program in self._paths

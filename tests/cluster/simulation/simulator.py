@@ -101,9 +101,10 @@ class Simulator:
                 node = None
             else:
                 work = self._look(node, pods)
-            # As with a kubelet, what a pod runs ends before the pod is gone.
-            going = {pod.uid for pod, decision in work.pods if decision.delete}
-            self.programs.stop_all_but({pod.uid for pod in self.store.names.values()} - going)
+            if self.programs.running:
+                # As with a kubelet, what a pod runs ends before the pod is gone.
+                going = {pod.uid for pod, decision in work.pods if decision.delete}
+                self.programs.stop_all_but({pod.uid for pod in self.store.names.values()} - going)
         try:
             changed = [self._write_pod(pod, decision, session) for pod, decision in work.pods]
             if labels:

@@ -24,7 +24,7 @@ from .connection import open_connection
 from .connection_request import ConnectionRequest
 from .decoding import METADATA_ALONE, ApiResponse, read_made, read_object, read_removal
 from .identity import refuse_other
-from .reading import Listing, ObjectReader, describe, flag
+from .reading import PAGE_ITEMS, Listing, ObjectReader, describe, flag
 from .transport import (
     WRITING,
     ApiRequest,
@@ -216,13 +216,18 @@ class Client(ObjectReader):
     def delete_collection(
         self, kind: Kind, *, namespace: str | None, labels: str, fields: str = ""
     ) -> None:
-        """Remove all objects that match labels (which may not be empty) and fields, in the
-        background."""
+        """Remove PAGE_ITEMS of the objects that match labels (which may not be empty) and fields, at
+        most, in the background. An API server deletes them one by one, and no request lasts longer
+        than a minute (kube-apiserver --request-timeout, --delete-collection-workers)."""
         if not labels:
             raise InvalidInput(
                 f"Cannot delete all {kind.plural}", why="no labels are given", todo="select some"
             )
-        query = {"labelSelector": labels, "propagationPolicy": "Background"}
+        query = {
+            "labelSelector": labels,
+            "limit": str(PAGE_ITEMS),
+            "propagationPolicy": "Background",
+        }
         if fields:
             query["fieldSelector"] = fields
         target = f"{describe(kind, namespace)} with {labels}"

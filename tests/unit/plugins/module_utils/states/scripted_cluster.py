@@ -299,7 +299,9 @@ class ScriptedCluster:
         known = self.objects[request.plural]
         self.deleted.append(request.name or f"all {request.plural}")
         if not request.name:
-            for name in [name for name, obj in known.items() if _is_meant(obj, request)]:
+            meant = [name for name, obj in known.items() if _is_meant(obj, request)]
+            limit = int(request.query.get("limit", 0)) or None
+            for name in meant[:limit]:
                 self.remove(request.plural, name)
         live = known.get(request.name)
         if live is not None:

@@ -14,6 +14,9 @@ from urllib.parse import quote
 
 import pytest
 
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_client.reading import (
+    PAGE_ITEMS,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_objects.labels import (
     VALIDATION_LABEL,
 )
@@ -215,6 +218,17 @@ def test_pods_that_have_done_their_work_go_together_and_are_not_read(fake: FakeS
     in_full = [asked for asked in chosen if "PartialObjectMetadata" not in asked.headers["Accept"]]
     assert [asked for asked in in_full if quote("!=Succeeded") not in asked.path] == []
     assert len(chosen) == 3
+
+
+def test_thousands_of_pods_go_in_requests_that_end_in_time(fake: FakeServer) -> None:
+    node = gpu_node("n1", READY)
+    cluster = ScriptedCluster(fake, node)
+    for number in range(2 * PAGE_ITEMS + 1):
+        cluster.put("pods", world.validator(f"pod-{number}", "plugin"))
+    prove(fake, [node])
+    assert (cluster.deleted, cluster.objects["pods"]) == (["all pods"] * 3, {})
+    requests = [asked.path for asked in fake.asked if asked.method == "DELETE"]
+    assert all(f"limit={PAGE_ITEMS}" in path for path in requests)
 
 
 def test_a_node_that_left_is_named_and_counts_nowhere(fake: FakeServer) -> None:
