@@ -280,8 +280,11 @@ class Loop:
 
     def _unseen(self, state: str) -> int:
         """Validation pods that were started and whose event has not come yet."""
-        recent = self.clock() - UNSEEN_S
-        return sum(query.state == state and at > recent for query, at in self._started.items())
+        recent, nodes = self.clock() - UNSEEN_S, self.snapshot.nodes
+        return sum(
+            query.state == state and at > recent and query.node in nodes
+            for query, at in self._started.items()
+        )
 
     def _forget_seen(self) -> None:
         """A validation pod that was seen is made again at once should it go."""
