@@ -5,12 +5,11 @@
 
 from __future__ import annotations
 
-import queue
 import threading
 import time
-from contextlib import suppress
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Hashable
+from dataclasses import dataclass, field, replace
+from typing import Any, Union
 
 from ..._errors import EnablementError
 from ..._http.retries import LONGEST_WAIT_S
@@ -29,10 +28,10 @@ WATCH_S = 300.0
 FIRST_PATIENCE_S = 30.0
 # A watch that ends sooner than this without having told anything is opened again ever more slowly.
 LASTING_S = 5.0
-# So many changes wait to be taken; what comes then waits in the connection, and the API server ends a
-# watch that does not keep up: a new list tells the difference.
-MOST_WAITING = 4096
-_AGAIN_S = 1.0
+# So many objects wait to be taken; what comes then waits in the connection, and the API server ends a
+# watch that does not keep up: a new list tells the difference, which takes minutes where there are
+# thousands of pods.
+MOST_WAITING = 50_000
 
 
 @dataclass(frozen=True)
@@ -67,13 +66,60 @@ class _Synced:
     source: Any = None
 
 
+_Told = Union[WatchEvent, _Synced, EnablementError]
+
+
+class _Backlog:
+    """What waits to be taken, in the order in which it came; of an object that changes meanwhile the
+    last that was told, in the place of the first. most: of how many objects."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._waiting: dict[Hashable, _Told] = {}
+        self._changed = threading.Condition()
+        self._closed = False
+
+    def put(self, key: Hashable, told: _Told) -> None:
+        """Wait until there is room, unless nobody takes anything any more."""
+        with self._changed:
+            before = self._waiting.get(key)
+            if before is None:
+                self._changed.wait_for(lambda: len(self._waiting) < self._most or self._closed)
+            self._waiting[key] = told if before is None else _both(before, told)
+            self._changed.notify_all()
+
+    def take(self, timeout: float) -> list[_Told]:
+        """All that waits; for the first one at most timeout seconds."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._waiting, timeout)
+            found = list(self._waiting.values())
+            self._waiting.clear()
+            self._changed.notify_all()
+            return found
+
+    def close(self) -> None:
+        """Nobody takes anything any more."""
+        with self._changed:
+            self._closed = True
+            self._changed.notify_all()
+
+
+def _both(before: _Told, after: _Told) -> _Told:
+    """Two events of an object as one: who has not heard of it hears that it is new."""
+    if isinstance(before, WatchEvent) and isinstance(after, WatchEvent):
+        is_new = before.type == "ADDED" and after.type == "MODIFIED"
+        return replace(after, type="ADDED") if is_new else after
+    return after
+
+
 class WatchHub:
     """Lists and watches in background threads, whose events come together in next().
 
     A subscription starts with an ADDED event for each object that is there. It survives cut
     connections, expired resource versions and an API server that does not answer, for as long as
-    the caller waits: after a new list the difference is told. managedFields are left out of all
-    objects. A DELETED event may carry only the object's metadata and spec.nodeName.
+    the caller waits: after a new list the difference is told. Who takes events seldom hears of each
+    object once, as it is then. managedFields are left out of all objects. A DELETED event may carry
+    only the object's metadata and spec.nodeName.
     """
 
     def __init__(
@@ -84,11 +130,10 @@ class WatchHub:
         most_waiting: int = MOST_WAITING,
     ) -> None:
         """patience_s: how long the first list of a subscription may take before next() raises
-        Unreachable. most_waiting: how many events wait to be handed out."""
+        Unreachable. most_waiting: of how many objects events wait to be handed out."""
         self._client = client
         self._patience_s = patience_s
-        self._most_waiting = most_waiting
-        self._queue: queue.Queue[WatchEvent | _Synced | EnablementError] = queue.Queue(most_waiting)
+        self._backlog = _Backlog(most_waiting)
         self._subscriptions: list[_Subscription] = []
         self._unsynced = 0
         self._closed = threading.Event()
@@ -127,8 +172,7 @@ class WatchHub:
         ).start()
 
     def next(self, timeout: float) -> list[WatchEvent]:
-        """What has happened, waiting for at most timeout seconds for the first thing; the rest with
-        the next call where it is more than may wait.
+        """What has happened, waiting for at most timeout seconds for the first thing.
 
         Returns early, maybe with nothing, when a subscription has become synced. Raises the
         ApiError that ended a subscription.
@@ -136,15 +180,8 @@ class WatchHub:
         if self._failure is not None:
             raise self._failure
         events: list[WatchEvent] = []
-        try:
-            self._take(
-                self._queue.get(timeout=timeout) if timeout > 0 else self._queue.get_nowait(),
-                events,
-            )
-            while self._failure is None and len(events) < self._most_waiting:
-                self._take(self._queue.get_nowait(), events)
-        except queue.Empty:
-            pass
+        for told in self._backlog.take(timeout):
+            self._take(told, events)
         if self._failure is not None and not events:
             raise self._failure
         return events
@@ -152,19 +189,20 @@ class WatchHub:
     def close(self) -> None:
         """Stop all watches; their threads end by themselves."""
         self._closed.set()
+        self._backlog.close()
         for subscription in self._subscriptions:
             if subscription.stream is not None:
                 subscription.stream.stop()
 
-    def _take(self, item: WatchEvent | _Synced | EnablementError, events: list[WatchEvent]) -> None:
-        if isinstance(item, WatchEvent):
-            events.append(item)
-        elif isinstance(item, _Synced):
+    def _take(self, told: _Told, events: list[WatchEvent]) -> None:
+        if isinstance(told, WatchEvent):
+            events.append(told)
+        elif isinstance(told, _Synced):
             self._unsynced -= 1
-            if item.source is not None:
-                events.append(WatchEvent("SYNCED", {}, item.source))
+            if told.source is not None:
+                events.append(WatchEvent("SYNCED", {}, told.source))
         else:
-            self._failure = item
+            self._failure = told
 
     def _run(self, subscription: _Subscription) -> None:
         """The thread of one subscription: ends when the hub is closed, or with an error that
@@ -227,7 +265,7 @@ class WatchHub:
         subscription.resource_version = listing.resource_version
         if not subscription.synced:
             subscription.synced = True
-            self._put(_Synced(subscription.request.source))
+            self._backlog.put(object(), _Synced(subscription.request.source))
 
     def _open(self, subscription: _Subscription) -> WatchStream:
         request = subscription.request
@@ -258,23 +296,18 @@ class WatchHub:
             subscription.known.pop(_place(obj), None)
         else:
             subscription.known[_place(obj)] = _slim(obj)
-        self._put(WatchEvent(type_, obj, subscription.request.source))
-
-    def _put(self, item: WatchEvent | _Synced | EnablementError) -> None:
-        """Wait until there is room, unless nobody takes anything any more."""
-        while not self._closed.is_set():
-            with suppress(queue.Full):
-                self._queue.put(item, timeout=_AGAIN_S)
-                return
+        event = WatchEvent(type_, obj, subscription.request.source)
+        self._backlog.put((id(subscription), _place(obj), obj["metadata"]["uid"]), event)
 
     def _fail(self, subscription: _Subscription, error: EnablementError) -> None:
         """The end of a subscription: of all where it has no source."""
         if subscription.request.source is None:
-            self._put(error)
+            self._backlog.put(object(), error)
             return
         if not subscription.synced:
-            self._put(_Synced())
-        self._put(WatchEvent("ERROR", {"message": str(error)}, subscription.request.source))
+            self._backlog.put(object(), _Synced())
+        event = WatchEvent("ERROR", {"message": str(error)}, subscription.request.source)
+        self._backlog.put(object(), event)
 
 
 def _place(obj: Obj) -> tuple[str, str]:

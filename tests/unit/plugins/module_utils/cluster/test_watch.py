@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import threading
 import time
+from functools import partial
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
@@ -122,34 +123,65 @@ def test_a_watch_ends_when_it_is_told_to(fake: Any) -> None:
 
 
 def test_the_hub_goes_on_after_a_cut_and_tells_the_difference_after_gone(fake: Any) -> None:
-    hold = threading.Event()
+    *taken, end = [threading.Event() for _turn in range(5)]
+    listed, changed, added, renewed, hold = (
+        partial(each.wait, PATIENCE_S) for each in (*taken, end)
+    )
     fake.script(
         pods(5, pod("a", 1), pod("b", 2), pod("c", 3)),
-        (200, {}, [event("MODIFIED", "a", 6), CUT]),
-        (200, {}, [event("ADDED", "d", 7), GONE]),
+        (200, {}, [listed, event("MODIFIED", "a", 6), changed, CUT]),
+        (200, {}, [event("ADDED", "d", 7), added, GONE]),
         # a: as before; b: changed; c: gone; d: another one of the same name; e: new
         pods(20, pod("a", 6), pod("b", 18), pod("d", 19, uid="new"), pod("e", 20)),
-        (200, {}, [event("MODIFIED", "e", 21), lambda: hold.wait(20)]),
+        (200, {}, [renewed, event("MODIFIED", "e", 21), hold]),
     )
     hub = WatchHub(fake.client())
     hub.subscribe(POD, namespace="n")
-    assert gather(hub, 5)[:5] == [
-        ("ADDED", "a"),
-        ("ADDED", "b"),
-        ("ADDED", "c"),
-        ("MODIFIED", "a"),
-        ("ADDED", "d"),
-    ]
-    assert gather(hub, 6) == [
-        ("MODIFIED", "b"),
-        ("DELETED", "d"),
-        ("ADDED", "d"),
-        ("ADDED", "e"),
-        ("DELETED", "c"),
-        ("MODIFIED", "e"),
+    told = []
+    for count, turn in zip((3, 1, 1, 5), taken, strict=True):
+        told.append(gather(hub, count))
+        turn.set()
+    told.append(gather(hub, 1))
+    assert told == [
+        [("ADDED", "a"), ("ADDED", "b"), ("ADDED", "c")],
+        [("MODIFIED", "a")],
+        [("ADDED", "d")],
+        [("MODIFIED", "b"), ("DELETED", "d"), ("ADDED", "d"), ("ADDED", "e"), ("DELETED", "c")],
+        [("MODIFIED", "e")],
     ]
     assert "resourceVersion=6&" in fake.asked[2].path
     assert "resourceVersion=20&" in fake.asked[4].path
+    hub.close()
+    end.set()
+
+
+def test_of_what_changes_before_it_is_taken_the_last_is_told_in_its_place(fake: Any) -> None:
+    hold = threading.Event()
+    changes = [
+        *(event("MODIFIED", "a", version) for version in range(6, 500)),
+        *(event("ADDED", "d", 500), event("MODIFIED", "b", 501), event("DELETED", "b", 502)),
+        *(event("MODIFIED", "a", 503), event("ADDED", "e", 504)),
+    ]
+    fake.script(
+        pods(5, pod("a", 1), pod("b", 2)), (200, {}, [*changes, lambda: hold.wait(PATIENCE_S)])
+    )
+    hub = WatchHub(fake.client(), most_waiting=10)
+    hub.subscribe(POD, namespace="n")
+    told: list[WatchEvent] = []
+    deadline = time.monotonic() + PATIENCE_S
+    while hub._subscriptions[0].resource_version != "504" and time.monotonic() < deadline:
+        time.sleep(0.05)
+    told = hub.next(1.0)
+    found = [
+        (each.type, each.object["metadata"]["name"], each.object["metadata"]["resourceVersion"])
+        for each in told
+    ]
+    assert found == [
+        ("ADDED", "a", "503"),
+        ("DELETED", "b", "502"),
+        ("ADDED", "d", "500"),
+        ("ADDED", "e", "504"),
+    ]
     hub.close()
     hold.set()
 
@@ -190,12 +222,15 @@ def test_a_hub_that_is_closed_while_its_queue_is_full_ends_its_threads(fake: Any
 
 def test_a_lean_subscription_tells_nothing_but_what_is_read(fake: Any) -> None:
     client = fake.client()
-    fake.script(pods(5, pod("a", 3)), (200, {}, [event("MODIFIED", "a", 6)]))
+    taken = threading.Event()
+    changed = [lambda: taken.wait(PATIENCE_S), event("MODIFIED", "a", 6)]
+    fake.script(pods(5, pod("a", 3)), (200, {}, changed))
     hub = WatchHub(client)
     hub.subscribe(POD, namespace="n", leanly=True)
     found: list[WatchEvent] = []
     while len(found) < 2:
         found += hub.next(5.0)
+        taken.set()
     hub.close()
     assert all("managedFields" not in told.object["metadata"] for told in found)
     assert [told.object["spec"] for told in found] == [{"nodeName": "node"}] * 2
