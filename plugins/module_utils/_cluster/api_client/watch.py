@@ -66,34 +66,34 @@ class _Synced:
     source: Any = None
 
 
-_Told = Union[WatchEvent, _Synced, EnablementError]
+_Item = Union[WatchEvent, _Synced, EnablementError]
 
 
-class _Backlog:
+class _EventQueue:
     """What waits to be taken, in the order in which it came; of an object that changes meanwhile the
-    last that was told, in the place of the first. most: of how many objects."""
+    last event, in the place of the first. most: of how many objects."""
 
     def __init__(self, most: int) -> None:
         self._most = most
-        self._waiting: dict[Hashable, _Told] = {}
+        self._items: dict[Hashable, _Item] = {}
         self._changed = threading.Condition()
         self._closed = False
 
-    def put(self, key: Hashable, told: _Told) -> None:
+    def put(self, key: Hashable, item: _Item) -> None:
         """Wait until there is room, unless nobody takes anything any more."""
         with self._changed:
-            before = self._waiting.get(key)
+            before = self._items.get(key)
             if before is None:
-                self._changed.wait_for(lambda: len(self._waiting) < self._most or self._closed)
-            self._waiting[key] = told if before is None else _both(before, told)
+                self._changed.wait_for(lambda: len(self._items) < self._most or self._closed)
+            self._items[key] = item if before is None else _both(before, item)
             self._changed.notify_all()
 
-    def take(self, timeout: float) -> list[_Told]:
+    def take(self, timeout: float) -> list[_Item]:
         """All that waits; for the first one at most timeout seconds."""
         with self._changed:
-            self._changed.wait_for(lambda: self._waiting, timeout)
-            found = list(self._waiting.values())
-            self._waiting.clear()
+            self._changed.wait_for(lambda: self._items, timeout)
+            found = list(self._items.values())
+            self._items.clear()
             self._changed.notify_all()
             return found
 
@@ -104,7 +104,7 @@ class _Backlog:
             self._changed.notify_all()
 
 
-def _both(before: _Told, after: _Told) -> _Told:
+def _both(before: _Item, after: _Item) -> _Item:
     """Two events of an object as one: who has not heard of it hears that it is new."""
     if isinstance(before, WatchEvent) and isinstance(after, WatchEvent):
         is_new = before.type == "ADDED" and after.type == "MODIFIED"
@@ -133,7 +133,7 @@ class WatchHub:
         Unreachable. most_waiting: of how many objects events wait to be handed out."""
         self._client = client
         self._patience_s = patience_s
-        self._backlog = _Backlog(most_waiting)
+        self._queue = _EventQueue(most_waiting)
         self._subscriptions: list[_Subscription] = []
         self._unsynced = 0
         self._closed = threading.Event()
@@ -180,8 +180,8 @@ class WatchHub:
         if self._failure is not None:
             raise self._failure
         events: list[WatchEvent] = []
-        for told in self._backlog.take(timeout):
-            self._take(told, events)
+        for item in self._queue.take(timeout):
+            self._take(item, events)
         if self._failure is not None and not events:
             raise self._failure
         return events
@@ -189,20 +189,20 @@ class WatchHub:
     def close(self) -> None:
         """Stop all watches; their threads end by themselves."""
         self._closed.set()
-        self._backlog.close()
+        self._queue.close()
         for subscription in self._subscriptions:
             if subscription.stream is not None:
                 subscription.stream.stop()
 
-    def _take(self, told: _Told, events: list[WatchEvent]) -> None:
-        if isinstance(told, WatchEvent):
-            events.append(told)
-        elif isinstance(told, _Synced):
+    def _take(self, item: _Item, events: list[WatchEvent]) -> None:
+        if isinstance(item, WatchEvent):
+            events.append(item)
+        elif isinstance(item, _Synced):
             self._unsynced -= 1
-            if told.source is not None:
-                events.append(WatchEvent("SYNCED", {}, told.source))
+            if item.source is not None:
+                events.append(WatchEvent("SYNCED", {}, item.source))
         else:
-            self._failure = told
+            self._failure = item
 
     def _run(self, subscription: _Subscription) -> None:
         """The thread of one subscription: ends when the hub is closed, or with an error that
@@ -265,7 +265,7 @@ class WatchHub:
         subscription.resource_version = listing.resource_version
         if not subscription.synced:
             subscription.synced = True
-            self._backlog.put(object(), _Synced(subscription.request.source))
+            self._queue.put(object(), _Synced(subscription.request.source))
 
     def _open(self, subscription: _Subscription) -> WatchStream:
         request = subscription.request
@@ -297,17 +297,17 @@ class WatchHub:
         else:
             subscription.known[_place(obj)] = _slim(obj)
         event = WatchEvent(type_, obj, subscription.request.source)
-        self._backlog.put((id(subscription), _place(obj), obj["metadata"]["uid"]), event)
+        self._queue.put((id(subscription), _place(obj), obj["metadata"]["uid"]), event)
 
     def _fail(self, subscription: _Subscription, error: EnablementError) -> None:
         """The end of a subscription: of all where it has no source."""
         if subscription.request.source is None:
-            self._backlog.put(object(), error)
+            self._queue.put(object(), error)
             return
         if not subscription.synced:
-            self._backlog.put(object(), _Synced())
+            self._queue.put(object(), _Synced())
         event = WatchEvent("ERROR", {"message": str(error)}, subscription.request.source)
-        self._backlog.put(object(), event)
+        self._queue.put(object(), event)
 
 
 def _place(obj: Obj) -> tuple[str, str]:
