@@ -256,8 +256,7 @@ def environment(program: str) -> dict[str, str]:
         return {}
     # A quarter of the processor time went into collecting garbage, and memory is cheaper: up to what
     # all of them may take together, since with 5,000 nodes it was more than 24 GiB.
-    limit = "8GiB" if program == "kube-apiserver" else "5GiB"
-    found = {"GOGC": "600", "GOMEMLIMIT": limit}
+    found = {"GOGC": "600", "GOMEMLIMIT": "6GiB"}
     if program == "nfd-master":
         # What it wants to know of its pod; the node must exist.
         found.update({"KUBERNETES_NAMESPACE": NFD_NAMESPACE, "NODE_NAME": CONTROL_PLANE_NODE})
