@@ -167,14 +167,12 @@ def test_of_what_changes_before_it_is_taken_the_last_is_told_in_its_place(fake: 
     )
     hub = WatchHub(fake.client(), most_waiting=10)
     hub.subscribe(POD, namespace="n")
-    told: list[WatchEvent] = []
     deadline = time.monotonic() + PATIENCE_S
     while hub._subscriptions[0].resource_version != "504" and time.monotonic() < deadline:
         time.sleep(0.05)
-    told = hub.next(1.0)
     found = [
         (each.type, each.object["metadata"]["name"], each.object["metadata"]["resourceVersion"])
-        for each in told
+        for each in hub.next(1.0)
     ]
     assert found == [
         ("ADDED", "a", "503"),
