@@ -17,7 +17,8 @@ def sections_of(text: str) -> dict[str, str]:
     """Title -> section, in the order in which they stand."""
     _head, *found = _SECTION.split(text)
     return {
-        title: f"## {title}\n{rest}" for title, rest in zip(found[::2], found[1::2], strict=True)
+        title: f"## {title}\n{rest.rstrip()}\n\n"
+        for title, rest in zip(found[::2], found[1::2], strict=True)
     }
 
 

@@ -28,6 +28,13 @@ def test_a_table_that_is_measured_again_stands_where_it_stood() -> None:
     assert text.index("| run | 2 |") < text.index("2026-01-01")
 
 
+def test_a_new_table_stands_by_itself_behind_the_last_one() -> None:
+    found = sections_of(document(ABOUT, measured("Runs", "1", "2026-01-01")))
+    text = document(ABOUT, found | measured("Floor", "2", "2026-01-02"))
+
+    assert " after.\n\n## Floor\n" in text
+
+
 def test_the_document_that_is_there_stays_as_it_is() -> None:
     text = (REPO / "docs" / "benchmarks.md").read_text(encoding="utf-8")
     about = [line[2:] for line in text.partition("\n## ")[0].splitlines() if line.startswith("- ")]
