@@ -17,7 +17,7 @@ def sections_of(text: str) -> dict[str, str]:
     """Title -> section, in the order in which they stand."""
     _head, *found = _SECTION.split(text)
     return {
-        title: f"## {title}\n{rest.rstrip()}\n\n"
+        title: f"## {title}\n{rest.rstrip()}"
         for title, rest in zip(found[::2], found[1::2], strict=True)
     }
 
@@ -25,7 +25,7 @@ def sections_of(text: str) -> dict[str, str]:
 def section(table: Table, day: str, load: str) -> str:
     """A table, and when and beside what it was measured. day: as in ISO 8601; load: averages of the
     machine's load, before and after."""
-    return f"{table.markdown()}\nMeasured on {day}, load {load}.\n\n"
+    return f"{table.markdown()}\nMeasured on {day}, load {load}."
 
 
 def document(about: Sequence[str], sections: Mapping[str, str]) -> str:
@@ -35,4 +35,4 @@ def document(about: Sequence[str], sections: Mapping[str, str]) -> str:
         " table alone is measured again); do not edit by hand."
     )
     head = ["# Benchmarks", "", how, "", *(f"- {line}" for line in about), ""]
-    return "\n".join(head) + "\n" + "".join(sections.values()).rstrip("\n") + "\n"
+    return "\n".join(head) + "\n" + "\n\n".join(sections.values()) + "\n"
