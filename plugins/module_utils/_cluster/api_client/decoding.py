@@ -20,13 +20,13 @@ from ..._json import JsonError, Obj, elements, parse_json, part
 from ..api_objects.kinds import Kind
 from ..api_objects.object_shapes import (
     METADATA,
+    ShapeMismatch,
     kept_of,
     mismatch,
-    mismatch_of,
     named,
     named_part,
     shape_of,
-    without_mismatch,
+    with_mismatch,
 )
 
 JSON = "application/json"
@@ -72,17 +72,30 @@ _DISCOVERY = {
         }
     ],
 }
-# What is kept of every object; who set its fields is more than all the rest.
-_HEAD = {
-    "apiVersion": str,
-    "kind": str,
-    "metadata": {name: below for name, below in METADATA.items() if name != "managedFields"},
-}
+_HEAD = {"apiVersion": str, "kind": str, "metadata!": METADATA}
 _VERSION = {"gitVersion": str, "major!": str, "minor": str}
 _REVIEW = {"status!": {"allowed!": bool}}
 # With status 200, of a container that the runtime has removed meanwhile (GetContainerLogs in
 # pkg/kubelet/kuberuntime/kuberuntime_container.go).
 _LOG_IS_GONE = "unable to retrieve container logs for "
+
+
+@dataclass(frozen=True)
+class Extent:
+    """How much is taken of each object of a list or a watch; all of it by default.
+
+    metadata_only: it has nothing else. leanly: what is read of its kind (object_shapes.py). kept: what
+    this shape names. each_alone: of one with fields of other types its metadata (mismatch_of), where
+    else it would end the list.
+    """
+
+    metadata_only: bool = False
+    leanly: bool = False
+    kept: Mapping[str, Any] | None = None
+    each_alone: bool = False
+
+
+WHOLE = Extent()
 
 
 class DecodingError(Exception):
@@ -134,37 +147,22 @@ def read_json(answer: ApiResponse) -> Obj:
 
 def read_object(kind: Kind, name: str | None, answer: ApiResponse) -> Obj:
     """An object of this kind, and of this name where there is one; it has apiVersion and kind."""
-    found = _object(kind, read_json(answer))
+    found = _object(kind, read_json(answer), WHOLE)
     if name and found["metadata"]["name"] != name:
         raise DecodingError("it is another object than the one that was asked for")
     return found
 
 
-def read_page(
-    kind: Kind, answer: ApiResponse, *, metadata_only: bool, each_alone: bool = False
-) -> Page:
-    """(items, the token to continue with, resource version) of one page of a list. each_alone: an
-    item with fields of other types has only its metadata (mismatch_of), instead of ending the list."""
+def read_page(kind: Kind, answer: ApiResponse, extent: Extent) -> Page:
+    """(items, the token to continue with, resource version) of one page of a list."""
     found = read_json(answer)
     _fit(found, _LIST)
     if not str(found.get("kind", "List")).endswith("List") or "items" not in found:
         raise DecodingError("a list is due")
     # A list of nothing may be null: so Go writes a slice that nobody made.
-    items = [
-        _object(kind, item, metadata_only=metadata_only, each_alone=each_alone)
-        for item in found["items"] or []
-    ]
+    items = [_object(kind, item, extent) for item in found["items"] or []]
     metadata = part(found, "metadata")
     return items, metadata.get("continue") or "", metadata.get("resourceVersion") or ""
-
-
-def lean(obj: Obj, kept: Mapping[str, Any] | None = None) -> Obj:
-    """An object with nothing but what is read of its kind (object_shapes.py), or what kept, a shape,
-    names; who set its fields left out: of a Node or Pod that is a small part."""
-    if mismatch_of(obj):
-        return obj
-    kept = kept or kept_of(obj["apiVersion"], obj["kind"])
-    return dict(named_part(obj, {**_HEAD, **kept}))
 
 
 def read_kinds(api_version: str, answer: ApiResponse) -> dict[str, Kind]:
@@ -240,9 +238,9 @@ def read_text(answer: ApiResponse) -> str:
     return answer.body.decode(errors="replace")
 
 
-def read_event(kind: Kind, line: bytes, *, each_alone: bool = False) -> tuple[str, Obj]:
+def read_event(kind: Kind, line: bytes, extent: Extent) -> tuple[str, Obj]:
     """(type, object) of one line of a watch. The object of an ERROR is a Status, that of a BOOKMARK
-    mere metadata. each_alone: as of a page."""
+    mere metadata."""
     found = _json(line)
     type_, obj = found.get("type"), found.get("object")
     if type_ not in EVENT_TYPES or not isinstance(obj, dict):
@@ -250,7 +248,7 @@ def read_event(kind: Kind, line: bytes, *, each_alone: bool = False) -> tuple[st
     if type_ == "BOOKMARK":
         _fit(obj, {"metadata!": {"resourceVersion!": str}})
     elif type_ != "ERROR":
-        obj = _object(kind, obj, each_alone=each_alone)
+        obj = _object(kind, obj, extent)
     return type_, obj
 
 
@@ -264,27 +262,42 @@ def _json(body: bytes) -> Obj:
     return found
 
 
-def _object(
-    kind: Kind, found: Any, *, metadata_only: bool = False, each_alone: bool = False
-) -> Obj:
-    """The object itself, with apiVersion, kind, and at least empty texts as uid and
-    resourceVersion; each_alone: as of a page."""
+def _object(kind: Kind, found: Any, extent: Extent) -> Obj:
+    """The object itself, or what is to be taken of it, with apiVersion, kind, and at least empty
+    texts as uid and resourceVersion."""
     if not isinstance(found, dict):
         raise DecodingError(f"an item is {named(found)}, where an object is due")
-    if not metadata_only and found.get("kind", kind.kind) != kind.kind:
+    if not extent.metadata_only and found.get("kind", kind.kind) != kind.kind:
         raise DecodingError(f"an object of kind {kind.kind} is due")
-    _fit(found, {"metadata!": METADATA})
-    wrong = "" if metadata_only else mismatch(found, shape_of(kind.api_version, kind.kind))
-    if wrong and not each_alone:
-        raise DecodingError(wrong)
-    taken: Obj = without_mismatch(found, wrong) if wrong else found
-    metadata = taken["metadata"]
-    if kind.namespaced and not metadata.get("namespace"):
-        raise DecodingError("metadata.namespace is missing")
-    taken["apiVersion"], taken["kind"] = kind.api_version, kind.kind
-    metadata.setdefault("uid", "")
-    metadata.setdefault("resourceVersion", "")
+    found["apiVersion"], found["kind"] = kind.api_version, kind.kind
+    try:
+        head: Obj = named_part(found, _HEAD)
+        if kind.namespaced and not head["metadata"].get("namespace"):
+            raise DecodingError("metadata.namespace is missing")
+        taken = _taken(kind, found, head, extent)
+    except ShapeMismatch as wrong:
+        raise DecodingError(str(wrong)) from None
+    taken["metadata"].setdefault("uid", "")
+    taken["metadata"].setdefault("resourceVersion", "")
     return taken
+
+
+def _taken(kind: Kind, found: Obj, head: Obj, extent: Extent) -> Obj:
+    """head: apiVersion, kind and metadata of the object. Raises ShapeMismatch."""
+    if extent.metadata_only:
+        return found
+    # Who set its fields is more than all the rest of a Node or Pod.
+    head["metadata"].pop("managedFields", None)
+    shape = shape_of(kind.api_version, kind.kind)
+    try:
+        if extent.leanly:
+            return {**head, **named_part(found, kept_of(kind.api_version, kind.kind))}
+        named_part(found, shape)
+        return found if extent.kept is None else {**head, **named_part(found, extent.kept)}
+    except ShapeMismatch as wrong:
+        if not extent.each_alone:
+            raise
+        return with_mismatch(head, str(wrong))
 
 
 def _fit(found: Obj, shape: Mapping[str, Any]) -> Obj:

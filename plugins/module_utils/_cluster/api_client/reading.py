@@ -21,8 +21,8 @@ from .decoding import (
     METADATA_ALONE,
     ApiResponse,
     DecodingError,
+    Extent,
     Page,
-    lean,
     read_event,
     read_json,
     read_kinds,
@@ -149,10 +149,8 @@ class ObjectReader:
         metadata alone (mismatch_of); it ends the list where that is not looked for.
         """
         query = _selection(labels, fields)
-        keep = partial(lean, kept=kept) if leanly or kept else None
-        read = partial(read_page, kind, metadata_only=metadata_only, each_alone=each_alone)
-        accept = METADATA_ALONE if metadata_only else JSON
-        pages = partial(self._list, kind, namespace, query, read=read, accept=accept, keep=keep)
+        extent = Extent(metadata_only, leanly, kept, each_alone)
+        pages = partial(self._list, kind, namespace, query, extent)
         try:
             return pages(limit=PAGE_ITEMS)
         except Gone:
@@ -169,12 +167,13 @@ class ObjectReader:
         fields: str | None = None,
         resource_version: str,
         timeout_s: float,
+        leanly: bool = False,
         each_alone: bool = False,
     ) -> WatchStream:
         """An iterator of WatchEvents, bookmarks included, that ends after timeout_s or by its
         stop().
 
-        each_alone: as of a list. Raises Gone when resource_version is too old, Unreachable when the
+        leanly, each_alone: as of a list. Raises Gone when resource_version is too old, Unreachable when the
         connection is cut.
         """
         query = {
@@ -186,9 +185,8 @@ class ObjectReader:
         }
         named = RequestName("watch", describe(kind, namespace))
         call = ApiRequest("GET", kind.path(namespace), named, query=query)
-        return WatchStream(
-            self.transport, call, partial(read_event, kind, each_alone=each_alone), timeout_s
-        )
+        extent = Extent(leanly=leanly, each_alone=each_alone)
+        return WatchStream(self.transport, call, partial(read_event, kind, extent=extent), timeout_s)
 
     def logs(
         self,
@@ -288,17 +286,15 @@ class ObjectReader:
         kind: Kind,
         namespace: str | None,
         query: dict[str, str],
+        extent: Extent,
         *,
         limit: int,
-        read: Callable[[ApiResponse], Page],
-        accept: str,
-        keep: Callable[[Obj], Obj] | None,
     ) -> Listing:
         items: list[Obj] = []
         seen = {""}
 
         def read_next(answer: ApiResponse) -> Page:
-            page = read(answer)
+            page = read_page(kind, answer, extent)
             if page[1] and page[1] in seen:
                 raise DecodingError("it leads back to a page that was there already")
             return page
@@ -309,7 +305,7 @@ class ObjectReader:
                 kind.path(namespace),
                 RequestName("list", describe(kind, namespace)),
                 query={**query, "limit": str(limit)} if limit else query,
-                body=RequestBody(accept=accept),
+                body=RequestBody(accept=METADATA_ALONE if extent.metadata_only else JSON),
                 repetition=READING,
                 most_bytes=PAGE_BYTES if limit else None,
             )
@@ -320,7 +316,7 @@ class ObjectReader:
                     raise
                 limit = max(1, limit // _FEWER)
                 continue
-            items += map(keep, found) if keep else found
+            items += found
             if not more:
                 return Listing(items, resource_version)
             seen.add(more)

@@ -16,7 +16,6 @@ from ..._http.retries import LONGEST_WAIT_S
 from ..._json import Obj, part
 from ..api_objects.kinds import Kind
 from .api_errors import Gone, Unreachable
-from .decoding import lean
 from .reading import ObjectReader
 from .repetition import pause_before
 from .watch_stream import WatchEvent, WatchStream
@@ -276,6 +275,7 @@ class WatchHub:
             fields=request.fields,
             resource_version=subscription.resource_version,
             timeout_s=WATCH_S,
+            leanly=request.leanly,
             each_alone=request.source is not None,
         )
         subscription.stream, subscription.trouble = stream, ""
@@ -287,8 +287,7 @@ class WatchHub:
         for event in stream:
             subscription.resource_version = event.object["metadata"]["resourceVersion"]
             if event.type != "BOOKMARK":
-                obj = lean(event.object) if subscription.request.leanly else event.object
-                self._tell(subscription, event.type, obj)
+                self._tell(subscription, event.type, event.object)
 
     def _tell(self, subscription: _Subscription, type_: str, obj: Obj) -> None:
         obj["metadata"].pop("managedFields", None)

@@ -11,10 +11,9 @@ Other fields may hold anything."""
 from __future__ import annotations
 
 import re
-import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
 EACH = "*"
@@ -269,9 +268,9 @@ _KEPT: dict[tuple[str, str], dict[str, Any]] = {
 }
 
 
-def without_mismatch(obj: Mapping[str, Any], wrong: str) -> dict[str, Any]:
+def with_mismatch(head: Mapping[str, Any], wrong: str) -> dict[str, Any]:
     """What is left of an object whose own fields are not as their shape wants; wrong: what is not."""
-    return {"metadata": obj["metadata"], _MISMATCH: wrong}
+    return {**head, _MISMATCH: wrong}
 
 
 def mismatch_of(obj: Mapping[str, Any]) -> str:
@@ -289,106 +288,106 @@ def kept_of(api_version: str, kind: str) -> dict[str, Any]:
     return _KEPT.get((api_version, kind)) or shape_of(api_version, kind)
 
 
+def mismatch(value: Any, shape: Any) -> str:
+    """What of a value is not as its shape wants ("status.phase is a list, where text is due"), ""
+    for nothing."""
+    try:
+        named_part(value, shape)
+    except ShapeMismatch as found:
+        return str(found)
+    return ""
+
+
 def named_part(value: Any, shape: Any) -> Any:
-    """What of a value its shape names, for thousands of objects: texts that are the same are kept
-    once. A mapping without names is kept whole."""
-    if isinstance(value, str):
-        return sys.intern(value)
-    if isinstance(value, dict) and isinstance(shape, Mapping) and shape:
+    """What of a value its shape names. A mapping without names is kept whole; texts that are the same
+    are kept once, since there may be thousands of objects. Raises ShapeMismatch."""
+    # Most fields are texts, and of those that are not most are mappings.
+    if shape is str and isinstance(value, str):
+        return _once(value)
+    if isinstance(shape, Mapping):
+        _fit(value, dict)
         return _named_fields(value, shape)
-    if isinstance(value, list) and isinstance(shape, list):
-        return [named_part(item, shape[0]) for item in value]
+    if isinstance(shape, list):
+        _fit(value, list)
+        return _named_items(value, shape[0])
+    if isinstance(shape, Written):
+        if not isinstance(value, str) or not shape.matches(value):
+            raise ShapeMismatch(f"is not {shape.what}")
+        return _once(value)
+    _fit(value, shape)
     return value
 
 
-def _named_fields(value: Mapping[str, Any], shape: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields of a mapping that its shape names; all of them where it is of EACH."""
-    if shape is _TEXTS:
-        return {sys.intern(name): sys.intern(text) for name, text in value.items()}
+class ShapeMismatch(Exception):
+    """What is wrong, and where below the value that was looked at: ".phase", "[0].name"."""
+
+    def __init__(self, what: str, path: str = "") -> None:
+        super().__init__(f"{path.removeprefix('.') or 'it'} {what}")
+        self._what, self._path = what, path
+
+    def below(self, step: str) -> ShapeMismatch:
+        """The same of what the value is a part of."""
+        return ShapeMismatch(self._what, step + self._path)
+
+
+def _named_fields(value: Mapping[str, Any], shape: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The fields of a mapping that its shape names; all of them where it names none, or EACH."""
     if EACH in shape:
-        return {sys.intern(name): named_part(value[name], shape[EACH]) for name in value}
-    return {
-        field: named_part(value[field], below)
-        for name, below in shape.items()
-        if (field := _field(name)) in value
-    }
+        return _named_entries(value, shape[EACH])
+    kept = {} if shape else value
+    for name, below in shape.items():
+        field = _field(name)
+        entry = value.get(field)
+        if entry is None:
+            if name.endswith("!"):
+                raise ShapeMismatch("is missing", f".{field}")
+            continue
+        try:
+            kept[field] = named_part(entry, below)
+        except ShapeMismatch as found:
+            raise found.below(f".{field}") from None
+    return kept
+
+
+def _named_entries(value: Mapping[str, Any], each: Any) -> Mapping[str, Any]:
+    """All entries of a mapping, which have one shape. Labels are most of what is kept of a node."""
+    texts = value.values()
+    if each is str and all(isinstance(text, str) for text in texts):
+        return dict(zip(map(_once, value), map(_once, texts), strict=True))
+    kept = {}
+    for name, entry in value.items():
+        try:
+            kept[_once(name)] = named_part(entry, each)
+        except ShapeMismatch as found:
+            raise found.below(f".{name}") from None
+    return kept
+
+
+def _named_items(value: Sequence[Any], each: Any) -> list[Any]:
+    kept: list[Any] = []
+    for item in value:
+        try:
+            kept.append(named_part(item, each))
+        except ShapeMismatch as found:
+            raise found.below(f"[{len(kept)}]") from None
+    return kept
+
+
+def _fit(value: Any, wanted: type) -> None:
+    """Raises ShapeMismatch where a value of JSON is not of a type; true is no number."""
+    if not isinstance(value, wanted) or (wanted is not bool and isinstance(value, bool)):
+        raise ShapeMismatch(f"is {named(value)}, where {_NAMES[wanted]} is due")
 
 
 @cache
 def _field(name: str) -> str:
     """The field that a name of a shape is for."""
-    return sys.intern(name.removesuffix("!"))
+    return name.removesuffix("!")
 
 
-def mismatch(value: Any, shape: Any) -> str:
-    """What of a value is not as its shape wants ("status.phase is a list, where text is due"), ""
-    for nothing."""
-    found = _first_mismatch(value, shape)
-    return f"{found.path.removeprefix('.') or 'it'} {found.what}" if found else ""
-
-
-class _Mismatch(NamedTuple):
-    """What is wrong, and where below the value that was looked at: ".phase", "[0].name". Nobody
-    writes the way to what is as it should be."""
-
-    path: str
-    what: str
-
-    def below(self, step: str) -> _Mismatch:
-        return self._replace(path=step + self.path)
-
-
-def _first_mismatch(value: Any, shape: Any) -> _Mismatch | None:
-    # Most fields are texts: where one is due and is there, no closer look is needed.
-    if shape is str and isinstance(value, str):
-        return None
-    if isinstance(shape, type):
-        return None if _is_a(value, shape) else _wrong(value, shape)
-    if isinstance(shape, Written):
-        fits = _is_a(value, str) and shape.matches(value)
-        return None if fits else _Mismatch("", f"is not {shape.what}")
-    if isinstance(shape, list):
-        return _of_list(value, shape[0])
-    if not _is_a(value, dict):
-        return _wrong(value, dict)
-    return _of_each(value, shape[EACH]) if EACH in shape else _of_fields(value, shape)
-
-
-def _is_a(value: Any, wanted: type) -> bool:
-    """Whether a value of JSON is of a type; true is no number."""
-    return isinstance(value, wanted) and (wanted is bool or not isinstance(value, bool))
-
-
-def _of_list(value: Any, each: Any) -> _Mismatch | None:
-    if not _is_a(value, list):
-        return _wrong(value, list)
-    for at, item in enumerate(value):
-        if found := _first_mismatch(item, each):
-            return found.below(f"[{at}]")
-    return None
-
-
-def _of_fields(value: Mapping[str, Any], shape: Mapping[str, Any]) -> _Mismatch | None:
-    for name, below in shape.items():
-        entry = value.get(_field(name))
-        if entry is None:
-            if name.endswith("!"):
-                return _Mismatch(f".{_field(name)}", "is missing")
-        elif found := _first_mismatch(entry, below):
-            return found.below(f".{_field(name)}")
-    return None
-
-
-def _of_each(value: Mapping[str, Any], each: Any) -> _Mismatch | None:
-    """What of the entries of a mapping is not as their one shape wants."""
-    for name, entry in value.items():
-        if found := _first_mismatch(entry, each):
-            return found.below(f".{name}")
-    return None
-
-
-def _wrong(value: Any, wanted: type) -> _Mismatch:
-    return _Mismatch("", f"is {named(value)}, where {_NAMES[wanted]} is due")
+# Ansible replaces sys.intern by a function of its own, and interned texts of a watch would never be
+# fewer.
+_once = lru_cache(maxsize=65_536)(str)
 
 
 def named(value: Any) -> str:

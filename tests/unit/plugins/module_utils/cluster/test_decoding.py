@@ -23,7 +23,6 @@ from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_c
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_client.decoding import (
     first_words,
-    lean,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_client.watch import (
     WatchHub,
@@ -444,23 +443,39 @@ def test_a_time_of_year_zero_costs_no_list(fake: Any) -> None:
     assert NodeFacts.from_object(found).readiness.since is None
 
 
-def test_a_lean_object_has_what_is_read_of_it_and_no_more() -> None:
-    read = {
-        "metadata": {"name": "n", "labels": {"any": "x"}, "annotations": {"our": "y"}},
+def test_a_lean_object_has_what_is_read_of_it_and_no_more(fake: Any) -> None:
+    pod: Obj = {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {
+            "name": "n",
+            "namespace": "ns",
+            "uid": "u",
+            "resourceVersion": "5",
+            "labels": {"any": "x"},
+            "annotations": {"our": "y"},
+        },
         "spec": {"nodeName": "node"},
         "status": {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]},
     }
-    pod: dict[str, Any] = json.loads(json.dumps({"apiVersion": "v1", "kind": "Pod", **read}))
-    wanted = json.loads(json.dumps(pod))
+    wanted = copy.deepcopy(pod)
     pod["metadata"]["managedFields"] = [{"manager": "kubelet"}]
     # What all pods of a workload have alike, as large as all the rest.
     pod["spec"]["containers"] = [{"name": "c", "env": [{"name": "E"}]}]
     pod["spec"]["volumes"] = [{"name": "v"}]
     pod["spec"]["tolerations"] = []
     pod["status"]["conditions"][0]["lastProbeTime"] = None
-    assert lean(pod) == wanted
-    anything = {"apiVersion": "a/v1", "kind": "Own", "metadata": {"name": "n"}, "spec": {"own": 1}}
-    assert lean(anything) == anything
+    fake.script((200, {}, {"kind": "PodList", "items": [pod], "metadata": {}}))
+    assert fake.client().list(kind_of("v1", "Pod"), leanly=True).items == [wanted]
+    (stays,) = fake.client().list(kind_of("v1", "Pod")).items
+    assert stays == pod
+
+
+def test_of_a_kind_without_a_shape_a_lean_object_keeps_spec_and_status(fake: Any) -> None:
+    anything = an_object("n", {"own": 1})
+    fake.script((200, {}, {"metadata": {}, "items": [anything]}))
+    (found,) = fake.client().list(ODD, leanly=True).items
+    assert found["spec"] == {"own": 1}
 
 
 ODD = Kind("ex.io", "v1", "Foo", "foos", namespaced=True)
