@@ -9,6 +9,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
+from functools import lru_cache
 from typing import Any
 
 from .._cluster.api_objects.labels import DOMAIN
@@ -48,9 +49,12 @@ def quantity(value: str | int | float | None) -> float:
 
     Raises ValueError for anything else.
     """
-    if value is None:
-        return 0
-    text = str(value)
+    return 0 if value is None else _number(str(value))
+
+
+# A fleet has few different amounts, and each of its nodes has many.
+@lru_cache(maxsize=4096)
+def _number(text: str) -> float:
     found = _QUANTITY.fullmatch(text)
     if not found:
         raise ValueError(f"{text[:_SHOWN]!r} is not a quantity")

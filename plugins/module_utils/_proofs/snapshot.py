@@ -37,8 +37,9 @@ class ClusterSnapshot:
 
     vanished: those of the nodes that have lost the labels of the hardware. pods_known is false as
     long as only the DaemonSets' own counts have been read. answers holds what was asked, feeds what
-    proofs look at besides. served: on how many nodes a state's DaemonSet is to have a pod, by the
-    state's name, as far as that was counted since a node last changed. last_made: when the newest pod
+    proofs look at besides. settled: whether a state's DaemonSet has an available pod on each node that
+    it serves, by the state's name, as far as that was asked since a node or workload last changed.
+    last_made: when the newest pod
     of a DaemonSet was made, in seconds since the epoch; 0.0 for none.
     """
 
@@ -51,7 +52,7 @@ class ClusterSnapshot:
     pods_known: bool = False
     answers: dict[Query, QueryResult] = field(default_factory=dict)
     feeds: dict[Watched, Feed] = field(default_factory=dict)
-    served: dict[tuple[str, ObjectKey], int] = field(default_factory=dict)
+    settled: dict[tuple[str, ObjectKey], bool] = field(default_factory=dict)
     last_made: float = 0.0
     _by_state: dict[str, dict[str, Obj]] = field(default_factory=lambda: defaultdict(dict))
     _places: dict[str, tuple[str, str]] = field(default_factory=dict)
@@ -68,6 +69,7 @@ class ClusterSnapshot:
         While its pods come up, a DaemonSet counts them in its status many times a second; the pods
         say that better.
         """
+        self.settled.clear()
         key = key_of(workload)
         before = self.workloads.pop(key, None)
         if not deleted:
@@ -78,11 +80,11 @@ class ClusterSnapshot:
         """Take in a node of a finest group."""
         self.nodes[node.name] = node
         self.groups[node.name] = group
-        self.served.clear()
+        self.settled.clear()
 
     def forget_node(self, name: str) -> None:
         """Drop a node that is gone or no longer has the hardware."""
-        self.served.clear()
+        self.settled.clear()
         self.nodes.pop(name, None)
         self.groups.pop(name, None)
         self.vanished.pop(name, None)

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Annotated
@@ -87,16 +87,23 @@ def _wanted(settings: AllocatableSettings) -> int:
     return 1 if settings.at_least is None else settings.at_least
 
 
-def _sum(amounts: Mapping[str, str], resource: str) -> float:
-    """Over the resources that match the name."""
-    return sum(quantity(amount) for name, amount in amounts.items() if fnmatchcase(name, resource))
+def _names(amounts: Mapping[str, str], resource: str) -> list[str]:
+    """The resources that match the name."""
+    if "*" not in resource:
+        return [resource]
+    return [name for name in amounts if fnmatchcase(name, resource)]
+
+
+def _sum(amounts: Mapping[str, str], names: Sequence[str]) -> float:
+    return sum(quantity(amounts.get(name)) for name in names)
 
 
 def evaluate(observation: Observation[AllocatableSettings]) -> Verdict:
     """The verdict for one node: the sum over the resources that match the name (which may hold *)."""
     node, settings = observation.node, observation.settings
     resource, exact, wanted = settings.resource, settings.equals, _wanted(settings)
-    offered, known = _sum(node.allocatable, resource), _sum(node.capacity, resource)
+    offered = _sum(node.allocatable, _names(node.allocatable, resource))
+    known = _sum(node.capacity, _names(node.capacity, resource))
     if offered == wanted or (offered > wanted and exact is None):
         return _healthy(node, settings)
     if offered > wanted:
@@ -123,9 +130,10 @@ def _healthy(node: NodeFacts, settings: AllocatableSettings) -> Verdict:
     partitions: the number that is wanted says whether that counts.
     """
     resource = settings.resource
-    offered = {name: amount for name, amount in node.allocatable.items() if quantity(amount) > 0}
-    known = _sum({name: node.capacity.get(name, "0") for name in offered}, resource)
-    unhealthy = known - _sum(offered, resource)
+    allocatable = node.allocatable
+    offered = [name for name in _names(allocatable, resource) if quantity(allocatable.get(name)) > 0]
+    known = _sum(node.capacity, offered)
+    unhealthy = known - _sum(allocatable, offered)
     label = node.labels.get(settings.counted_by, "")
     there = int(label) if label.isdecimal() else 0
     if there > known and there - known + unhealthy > settings.unhealthy_allowed:

@@ -235,22 +235,23 @@ def _by_counts(
     observation: Observation[RolloutSettings], key: ObjectKey, daemonset: Obj
 ) -> Verdict:
     """What a DaemonSet's own counts say as long as no pod has been read."""
-    if counts_agree(daemonset, _served(observation, key)):
+    place, settled = (observation.plan.name, key), observation.snapshot.settled
+    if place not in settled:
+        # Once, as each node asks.
+        settled[place] = counts_agree(daemonset, _served(observation, key))
+    if settled[place]:
         return PASSED
     return Verdict(Outcome.PENDING, "NotRead", f"{key} has not settled")
 
 
 def _served(observation: Observation[RolloutSettings], key: ObjectKey) -> int:
-    """On how many nodes a DaemonSet is to have a pod: counted once, as each of them asks."""
+    """On how many nodes a DaemonSet is to have a pod."""
     plan, snapshot = observation.plan, observation.snapshot
-    place = plan.name, key
-    if place not in snapshot.served:
-        snapshot.served[place] = sum(
-            key in plan.daemonsets_for(group)
-            and (name not in snapshot.nodes or plan.is_wanted(key, snapshot.nodes[name]))
-            for name, group in snapshot.groups.items()
-        )
-    return snapshot.served[place]
+    return sum(
+        key in plan.daemonsets_for(group)
+        and (name not in snapshot.nodes or plan.is_wanted(key, snapshot.nodes[name]))
+        for name, group in snapshot.groups.items()
+    )
 
 
 def _ready(

@@ -101,17 +101,17 @@ class LabelWriter:
             before, after, self._recipe, by_nodes=self._settings.by_nodes
         )
         after.condition = saying(after.summary) if self._settings.conditions else None
+        if after == before:
+            self._wanted.pop(name, None)
+            return
         patch = node_marks.patch(before, after, self._recipe)
         status = status_patch(
             before.condition, after.condition, self._recipe, timestamp(self._clock())
         )
-        if patch is None and status is None:
-            self._wanted.pop(name, None)
-        else:
-            urgent = node_marks.urgent(
-                before, after, self._plans, self._recipe, self._settings.runtime_gates
-            )
-            self._wanted[name] = _Wanted(after, patch, status, urgent)
+        urgent = node_marks.urgent(
+            before, after, self._plans, self._recipe, self._settings.runtime_gates
+        )
+        self._wanted[name] = _Wanted(after, patch, status, urgent)
 
     def open(self, node: NodeFacts) -> None:
         """Note that a node is proven, so that the taint with which it has started goes, or its

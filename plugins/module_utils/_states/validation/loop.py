@@ -146,12 +146,19 @@ class Loop:
         return self.mirror.left
 
     def changed_summaries(self) -> Iterator[tuple[NodeFacts, str | None, str | None]]:
-        """The nodes whose summary label this run has changed, with its value before and after."""
+        """The nodes whose summary label this run has changed, with its value before and after; but for
+        those where somebody had taken it off, which tells nothing of the node."""
         for name, before in self._first_summaries.items():
             node = self.snapshot.nodes.get(name)
             after = self.writer.summary_of(node) if node else before
-            if node and after != before:
+            put_back = (before, after) == (None, node_marks.READY) and self._lacks_no_proof(name)
+            if node and after != before and not put_back:
                 yield node, before, after
+
+    def _lacks_no_proof(self, name: str) -> bool:
+        """Whether all proofs of a node were noted there before this run."""
+        written = self.writer.changed.get(name, {"metadata": {}})["metadata"]
+        return any(plan.proofs for plan in self._node_plans) and "annotations" not in written
 
     def check_quickly(self, nodes: Sequence[Mapping[str, Any]]) -> bool:
         """The quick look, by nodes and the workloads' own counts: whether everything is ready, so
@@ -193,6 +200,7 @@ class Loop:
                     self.access.guard()
                 self.progress.show(self.scope.plans, self.results, self.clock(), self.left)
                 dirty |= self.mirror.take_events(hub, 0.0 if dirty else TICK_S)
+                self._forget_seen()
                 dirty |= self._overdue() | {CLUSTER}
             self.progress.close(self.scope.plans, self.results, self.clock(), self.left)
             self._write_marks(final=lambda _name: True, last=True)
@@ -268,7 +276,6 @@ class Loop:
 
     def _slots(self) -> dict[str, int]:
         """How many more validation pods each state may run at once."""
-        self._forget_seen()
         slots = {}
         for plan in self._node_plans:
             pods = [KINDS[proof.kind].pod_of(proof) for proof in plan.proofs]

@@ -10,6 +10,7 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
+from functools import lru_cache
 
 from ..._cluster.api_objects.objects import ObjectKey
 from ..._nodes.facts import NodeFacts
@@ -43,6 +44,12 @@ class Phase(str, Enum):
 BROKEN = frozenset((Phase.FAILED, Phase.DEGRADED, Phase.BLOCKED))
 # What says nothing for or against a state: its marks stay as they are.
 UNTOLD = frozenset((Phase.UNKNOWN, Phase.VANISHED, Phase.STARTING, Phase.LEAVING))
+
+
+# The nodes of a group have the same subjects, mostly.
+@lru_cache(maxsize=1024)
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 @dataclass(frozen=True)
@@ -114,8 +121,7 @@ class StatePlan:
         own = self.groups.hashes.get(group) or self.groups.hashes.get("", "")
         if not self.requires:
             return own
-        parts = [own, *(proven.get(required, "") for required in self.requires)]
-        return hashlib.sha256("|".join(parts).encode()).hexdigest()[:16]
+        return _digest("|".join([own, *(proven.get(required, "") for required in self.requires)]))
 
     @property
     def pod_owners(self) -> set[ObjectKey]:

@@ -111,7 +111,7 @@ class Walker:
         records are the proofs in the node's annotation, gates the names of the states whose gate
         label it carries.
         """
-        walk = Walk()
+        walk, view = Walk(), self._view(now)
         subjects = {state: record.hash for state, record in records.items()}
         for plan in self.plans:
             if not plan.per_node:
@@ -120,13 +120,26 @@ class Walker:
             memory = self._memory(node, plan.name)
             # A regress takes proof and gate away, which does not undo that it once worked.
             memory.proven = memory.proven or record is not None or plan.name in gates
-            step = WalkStep(plan, memory, walk, now)
+            step = WalkStep(plan, memory, walk, view)
             result = self._result(step, node, group, plan.subject(group, subjects), record)
             if result.phase is Phase.READY and not result.restart_pending:
                 subjects[plan.name] = result.subject
             self.results[(node.name, plan.name)] = result
             self._tell_siblings(plan.name, group, node.name, result)
         return walk
+
+    def _view(self, now: float) -> ProofView:
+        """What all proofs of one walk see."""
+        return ProofView(
+            snapshot=self.snapshot,
+            namespace=self.settings.namespace,
+            started=self.started,
+            now=now,
+            slots=self.slots,
+            controller_taints=self.settings.controller_taints,
+            acts=self.settings.acts,
+            by_nodes=self.settings.by_nodes,
+        )
 
     def _result(
         self, step: WalkStep, node: NodeFacts, group: str, subject: str, record: ProofRecord | None
@@ -148,7 +161,7 @@ class Walker:
         """Look at a state that serves no node."""
         walk = Walk()
         memory = self._memory(None, plan.name)
-        step = WalkStep(plan, memory, walk, now)
+        step = WalkStep(plan, memory, walk, self._view(now))
         if unmet := self._unmet_on_cluster(plan):
             result = self._behind(step, unmet)
         else:
@@ -312,16 +325,6 @@ class Walker:
     def _prove(self, step: WalkStep, target: ProofTarget, *, holds: bool) -> Verdict:
         """Evaluate the proofs in order; the first one that does not pass decides."""
         said = PASSED
-        view = ProofView(
-            snapshot=self.snapshot,
-            namespace=self.settings.namespace,
-            started=self.started,
-            now=step.now,
-            slots=self.slots,
-            controller_taints=self.settings.controller_taints,
-            acts=self.settings.acts,
-            by_nodes=self.settings.by_nodes,
-        )
         for index, proof in step.plan.proofs_for(target.group):
             kind = KINDS[proof.kind]
             if not self._is_asked(step.plan, proof, target, holds=holds):
@@ -334,7 +337,7 @@ class Walker:
                 index=index,
                 settings=kind.settings_of(proof, target.group, target.name),
                 target=target,
-                view=view,
+                view=step.view,
                 siblings=partial(self._siblings_of, step.plan, target.group),
             )
             verdict = kind.evaluate(observation)

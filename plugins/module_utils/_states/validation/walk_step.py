@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..._proofs.evaluation import Observation
+from ..._proofs.evaluation import Observation, ProofView
 from ..._proofs.queries import Query
 from ..._verdicts.verdict import Verdict
 from .phases import Memory, Phase, Result, StatePlan
@@ -35,13 +35,18 @@ class Walk:
 
 @dataclass(frozen=True)
 class WalkStep:
-    """One state of a walk, on a node or the cluster. memory: of its last look. now: seconds since
-    the epoch."""
+    """One state of a walk, on a node or the cluster. memory: of its last look. view: what its proofs
+    see."""
 
     plan: StatePlan
     memory: Memory
     walk: Walk
-    now: float
+    view: ProofView
+
+    @property
+    def now(self) -> float:
+        """The moment of the look, in seconds since the epoch."""
+        return self.view.now
 
     def final(
         self,

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_objects.object_shapes import (
-    without_mismatch,
+    with_mismatch,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_objects.objects import (
     ObjectKey,
@@ -439,9 +439,7 @@ def test_a_resource_is_read_from_what_is_watched() -> None:
 
 def test_an_object_of_other_types_is_unknown_and_its_kind_is_read() -> None:
     bench = Bench("resource", CONFIG)
-    odd = without_mismatch(
-        {"metadata": {"name": "settings"}}, "spec is text, where a mapping is due"
-    )
+    odd = with_mismatch({"metadata": {"name": "settings"}}, "spec is text, where a mapping is due")
     bench.snapshot.feed(CONFIG_MAPS).put_all([odd])
     seen = bench.observation()
     assert seen.reason == "Unreadable"

@@ -179,6 +179,19 @@ def test_a_node_says_that_it_is_ready_where_no_first_event_of_the_record_does(
     assert reasons(fake) == ["HardwareReady"] * said
 
 
+def test_a_label_that_somebody_took_off_comes_back_without_an_event(fake: FakeServer) -> None:
+    node = gpu_node("n1", READY)
+    cluster = ScriptedCluster(fake, node)
+    cluster.refuse = no_records
+    known = {"status": {"phase": "ready"}}
+    prove(fake, [node], known=known, record=True)
+    assert cluster.labels("n1")["demo"] == "ready"
+    asked = len(reasons(fake))
+    del node["metadata"]["labels"]["hardware-enablement.io/demo"]
+    prove(fake, [node], known=known, record=True)
+    assert (cluster.labels("n1")["demo"], len(reasons(fake))) == ("ready", asked)
+
+
 def test_what_is_not_ready_in_a_first_run_is_said_on_its_node(fake: FakeServer) -> None:
     node = gpu_node("n1", WAITING)
     ScriptedCluster(fake, node).refuse = no_records

@@ -15,8 +15,8 @@ import pytest
 from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_client.client import (
     Client,
 )
-from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_client.decoding import (
-    lean,
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_objects.object_shapes import (
+    named_part,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._recipes.loading.options import (
     resolve,
@@ -89,7 +89,7 @@ class Pods:
         self.fields = fields
         # A cluster has more of them than fit into memory as a whole.
         assert kept
-        return SimpleNamespace(items=[lean(pod, kept) for pod in self.pods])
+        return SimpleNamespace(items=[named_part(pod, kept) for pod in self.pods])
 
 
 @pytest.mark.parametrize(

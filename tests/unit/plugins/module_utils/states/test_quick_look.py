@@ -160,7 +160,10 @@ def test_on_how_many_nodes_a_daemonset_is_to_run_is_counted_once_for_all_of_them
     loop.snapshot.put_workload(world.daemonset("driver"))
     loop.check_quickly(nodes)
     assert len(asked) < 10 * len(nodes)
-    assert [*loop.snapshot.served.values()] == [100]
-    # Until one changes.
+    assert [*loop.snapshot.settled.values()] == [False]
+    # Until one changes, or a workload.
     loop.mirror.take_nodes(nodes[:1])
-    assert loop.snapshot.served == {}
+    assert loop.snapshot.settled == {}
+    loop.check_quickly(nodes)
+    loop.snapshot.put_workload(world.daemonset("driver"))
+    assert loop.snapshot.settled == {}

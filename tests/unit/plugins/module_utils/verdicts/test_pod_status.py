@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_client.decoding import (
-    lean,
+from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_objects.object_shapes import (
+    kept_of,
+    named_part,
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._times import seconds
 from ansible_collections.hardware.enablement.plugins.module_utils._verdicts.pod_status import (
@@ -22,6 +23,11 @@ from ansible_collections.hardware.enablement.plugins.module_utils._verdicts.verd
 from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.states import world
 
 EARLY, LATE = "2026-01-01T00:00:00Z", "2026-01-01T00:01:00Z"
+
+
+def lean(pod: dict[str, Any]) -> dict[str, Any]:
+    """What a list keeps of it."""
+    return {"metadata": pod["metadata"], **named_part(pod, kept_of("v1", "Pod"))}
 
 
 def running(began: str, unready_since: str) -> dict[str, Any]:
