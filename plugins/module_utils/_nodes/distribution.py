@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 
 # What a distribution adds to the version of its kubelet: their releases' tags.
 _VERSIONS = (
@@ -33,11 +34,15 @@ DISTRIBUTIONS = tuple(dict.fromkeys(each[-1] for each in (*_VERSIONS, *_LABELS))
 def distribution_of(kubelet: str, labels: Mapping[str, str]) -> str:
     """The distribution of a node, by its kubelet's version and its labels: one of DISTRIBUTIONS, ""
     for Kubernetes as kubeadm installs it and for what is not known."""
-    by_version = (name for pattern, name in _VERSIONS if pattern.search(kubelet))
     by_label = (
         name for label, value, name in _LABELS if label in labels and value in (None, labels[label])
     )
-    return next(by_version, "") or next(by_label, "")
+    return _of_version(kubelet) or next(by_label, "")
+
+
+@lru_cache(maxsize=1024)
+def _of_version(kubelet: str) -> str:
+    return next((name for pattern, name in _VERSIONS if pattern.search(kubelet)), "")
 
 
 def common_distribution(found: Iterable[str]) -> str:

@@ -17,7 +17,7 @@ from .._json import Obj, elements, part
 from .._times import seconds
 from .distribution import distribution_of
 from .groups import make_id
-from .system import SIGNED_ONLY, coreos_build, label_form, os_of
+from .system import OS_ID, OS_VERSION, SIGNED_ONLY, coreos_build, label_form, os_of
 
 KERNEL = "feature.node.kubernetes.io/kernel-version.full"
 ARCH = "kubernetes.io/arch"
@@ -116,23 +116,50 @@ class NodeSystem:
     @classmethod
     def from_info(cls, info: Mapping[str, Any], labels: Mapping[str, str]) -> NodeSystem:
         """Of a Node's status.nodeInfo and its labels."""
-        kernel, kernel_label = str(info.get("kernelVersion", "")), labels.get(KERNEL)
-        image = str(info.get("osImage", ""))
-        stale = _names_another(kernel_label, kernel)
-        os_id, os_version = os_of(labels, image, labels_stale=stale)
-        runtime, _separator, version = str(info.get("containerRuntimeVersion", "")).partition("://")
-        return cls(
-            kernel=kernel,
-            kernel_label=kernel_label,
+        return _system(
+            str(info.get("kernelVersion", "")),
+            labels.get(KERNEL),
+            labels.get(OS_ID, ""),
+            labels.get(OS_VERSION, ""),
+            str(info.get("osImage", "")),
+            str(info.get("architecture") or labels.get(ARCH) or ""),
+            str(info.get("containerRuntimeVersion", "")),
+            distribution_of(str(info.get("kubeletVersion", "")), labels),
             signed_only=labels.get(SIGNED_ONLY) == "true",
-            os_id=os_id,
-            os_version=os_version,
-            os_build=coreos_build(image),
-            arch=str(info.get("architecture") or labels.get(ARCH) or ""),
-            runtime=runtime,
-            runtime_version=version,
-            distribution=distribution_of(str(info.get("kubeletVersion", "")), labels),
         )
+
+
+# Thousands of nodes run a few systems.
+@lru_cache(maxsize=1024)
+def _system(
+    kernel: str,
+    kernel_label: str | None,
+    os_label: str,
+    version_label: str,
+    image: str,
+    arch: str,
+    container_runtime: str,
+    distribution: str,
+    *,
+    signed_only: bool,
+) -> NodeSystem:
+    stale = _names_another(kernel_label, kernel)
+    os_id, os_version = os_of(
+        {OS_ID: os_label, OS_VERSION: version_label}, image, labels_stale=stale
+    )
+    runtime, _separator, version = container_runtime.partition("://")
+    return NodeSystem(
+        kernel=kernel,
+        kernel_label=kernel_label,
+        signed_only=signed_only,
+        os_id=os_id,
+        os_version=os_version,
+        os_build=coreos_build(image),
+        arch=arch,
+        runtime=runtime,
+        runtime_version=version,
+        distribution=distribution,
+    )
 
 
 @dataclass(frozen=True)

@@ -49,6 +49,7 @@ _PRETTY_NAMES = tuple(
 )
 
 
+@lru_cache(maxsize=1024)
 def label_form(value: str) -> str:
     """A value as NFD writes it into a label: other characters become "_", the ends are
     alphanumeric, at most 63."""

@@ -80,9 +80,9 @@ class Desired:
         return find_strays(self.client, self.prepared, self.membership, matching, self._clock)
 
     @property
-    def members(self) -> list[Obj]:
-        """The Node objects of all that are ours."""
-        return [*self.nodes, *self.strays.kept]
+    def members(self) -> list[NodeFacts]:
+        """All nodes that are ours."""
+        return [*self.node_facts, *map(NodeFacts.from_object, self.strays.kept)]
 
     @cached_property
     def discovery(self) -> Discovery:

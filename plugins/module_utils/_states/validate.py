@@ -13,6 +13,7 @@ from typing import Literal, Optional
 from .._cluster.api_client.client import connect
 from .._cluster.api_client.connection_request import ConnectionRequest
 from .._json import Obj, part
+from .._nodes.facts import NodeFacts
 from .._nodes.taint_ownership import without_own
 from .._proofs.queries import StartPod
 from .._recipes.loading.recipe import State
@@ -176,7 +177,9 @@ def _reads(context: RunContext, request: ProofRequest, *, whole: bool) -> bool:
     return context.check_mode and not request.wait and whole
 
 
-def _settle(loop: Loop, nodes: Sequence[Obj], later: LaterChanges | None, *, wait: bool) -> None:
+def _settle(
+    loop: Loop, nodes: Sequence[NodeFacts], later: LaterChanges | None, *, wait: bool
+) -> None:
     """Walk until all that can be told is; where nothing waits to be made, a quick check may do."""
     if later and later.left:
         loop.hook = later

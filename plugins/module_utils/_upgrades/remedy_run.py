@@ -58,7 +58,7 @@ def run(request: NodeRemedyRequest, context: RunContext) -> Obj:
 
 def _of_members(faults: Mapping[str, str], desired: Desired, context: RunContext) -> dict[str, str]:
     """The faults of nodes that are the recipe's; one that has left needs no remedy."""
-    members = {node["metadata"]["name"] for node in desired.members}
+    members = {node.name for node in desired.members}
     for name in sorted(faults.keys() - members):
         context.notice(f"{name} is no node of {desired.recipe.name}, and nothing is done there")
     return {name: fault for name, fault in faults.items() if name in members}

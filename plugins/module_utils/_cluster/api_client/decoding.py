@@ -20,7 +20,7 @@ from ..._json import JsonError, Obj, elements, parse_json, part
 from ..api_objects.kinds import Kind
 from ..api_objects.object_shapes import (
     METADATA,
-    ShapeMismatch,
+    ShapeError,
     kept_of,
     mismatch,
     named,
@@ -275,7 +275,7 @@ def _object(kind: Kind, found: Any, extent: Extent) -> Obj:
         if kind.namespaced and not head["metadata"].get("namespace"):
             raise DecodingError("metadata.namespace is missing")
         taken = _taken(kind, found, head, extent)
-    except ShapeMismatch as wrong:
+    except ShapeError as wrong:
         raise DecodingError(str(wrong)) from None
     taken["metadata"].setdefault("uid", "")
     taken["metadata"].setdefault("resourceVersion", "")
@@ -283,7 +283,7 @@ def _object(kind: Kind, found: Any, extent: Extent) -> Obj:
 
 
 def _taken(kind: Kind, found: Obj, head: Obj, extent: Extent) -> Obj:
-    """head: apiVersion, kind and metadata of the object. Raises ShapeMismatch."""
+    """head: apiVersion, kind and metadata of the object. Raises ShapeError."""
     if extent.metadata_only:
         return found
     # Who set its fields is more than all the rest of a Node or Pod.
@@ -294,7 +294,7 @@ def _taken(kind: Kind, found: Obj, head: Obj, extent: Extent) -> Obj:
             return {**head, **named_part(found, kept_of(kind.api_version, kind.kind))}
         named_part(found, shape)
         return found if extent.kept is None else {**head, **named_part(found, extent.kept)}
-    except ShapeMismatch as wrong:
+    except ShapeError as wrong:
         if not extent.each_alone:
             raise
         return with_mismatch(head, str(wrong))

@@ -186,7 +186,9 @@ class ObjectReader:
         named = RequestName("watch", describe(kind, namespace))
         call = ApiRequest("GET", kind.path(namespace), named, query=query)
         extent = Extent(leanly=leanly, each_alone=each_alone)
-        return WatchStream(self.transport, call, partial(read_event, kind, extent=extent), timeout_s)
+        return WatchStream(
+            self.transport, call, partial(read_event, kind, extent=extent), timeout_s
+        )
 
     def logs(
         self,

@@ -293,14 +293,14 @@ def mismatch(value: Any, shape: Any) -> str:
     for nothing."""
     try:
         named_part(value, shape)
-    except ShapeMismatch as found:
+    except ShapeError as found:
         return str(found)
     return ""
 
 
 def named_part(value: Any, shape: Any) -> Any:
     """What of a value its shape names. A mapping without names is kept whole; texts that are the same
-    are kept once, since there may be thousands of objects. Raises ShapeMismatch."""
+    are kept once, since there may be thousands of objects. Raises ShapeError."""
     # Most fields are texts, and of those that are not most are mappings.
     if shape is str and isinstance(value, str):
         return _once(value)
@@ -312,39 +312,41 @@ def named_part(value: Any, shape: Any) -> Any:
         return _named_items(value, shape[0])
     if isinstance(shape, Written):
         if not isinstance(value, str) or not shape.matches(value):
-            raise ShapeMismatch(f"is not {shape.what}")
+            raise ShapeError(f"is not {shape.what}")
         return _once(value)
     _fit(value, shape)
     return value
 
 
-class ShapeMismatch(Exception):
+class ShapeError(Exception):
     """What is wrong, and where below the value that was looked at: ".phase", "[0].name"."""
 
     def __init__(self, what: str, path: str = "") -> None:
         super().__init__(f"{path.removeprefix('.') or 'it'} {what}")
         self._what, self._path = what, path
 
-    def below(self, step: str) -> ShapeMismatch:
+    def below(self, step: str) -> ShapeError:
         """The same of what the value is a part of."""
-        return ShapeMismatch(self._what, step + self._path)
+        return ShapeError(self._what, step + self._path)
 
 
 def _named_fields(value: Mapping[str, Any], shape: Mapping[str, Any]) -> Mapping[str, Any]:
     """The fields of a mapping that its shape names; all of them where it names none, or EACH."""
     if EACH in shape:
         return _named_entries(value, shape[EACH])
-    kept = {} if shape else value
+    if not shape:
+        return value
+    kept = {}
     for name, below in shape.items():
         field = _field(name)
         entry = value.get(field)
         if entry is None:
             if name.endswith("!"):
-                raise ShapeMismatch("is missing", f".{field}")
+                raise ShapeError("is missing", f".{field}")
             continue
         try:
             kept[field] = named_part(entry, below)
-        except ShapeMismatch as found:
+        except ShapeError as found:
             raise found.below(f".{field}") from None
     return kept
 
@@ -358,7 +360,7 @@ def _named_entries(value: Mapping[str, Any], each: Any) -> Mapping[str, Any]:
     for name, entry in value.items():
         try:
             kept[_once(name)] = named_part(entry, each)
-        except ShapeMismatch as found:
+        except ShapeError as found:
             raise found.below(f".{name}") from None
     return kept
 
@@ -368,15 +370,15 @@ def _named_items(value: Sequence[Any], each: Any) -> list[Any]:
     for item in value:
         try:
             kept.append(named_part(item, each))
-        except ShapeMismatch as found:
+        except ShapeError as found:
             raise found.below(f"[{len(kept)}]") from None
     return kept
 
 
 def _fit(value: Any, wanted: type) -> None:
-    """Raises ShapeMismatch where a value of JSON is not of a type; true is no number."""
+    """Raises ShapeError where a value of JSON is not of a type; true is no number."""
     if not isinstance(value, wanted) or (wanted is not bool and isinstance(value, bool)):
-        raise ShapeMismatch(f"is {named(value)}, where {_NAMES[wanted]} is due")
+        raise ShapeError(f"is {named(value)}, where {_NAMES[wanted]} is due")
 
 
 @cache

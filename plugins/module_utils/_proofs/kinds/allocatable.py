@@ -131,7 +131,9 @@ def _healthy(node: NodeFacts, settings: AllocatableSettings) -> Verdict:
     """
     resource = settings.resource
     allocatable = node.allocatable
-    offered = [name for name in _names(allocatable, resource) if quantity(allocatable.get(name)) > 0]
+    offered = [
+        name for name in _names(allocatable, resource) if quantity(allocatable.get(name)) > 0
+    ]
     known = _sum(node.capacity, offered)
     unhealthy = known - _sum(allocatable, offered)
     label = node.labels.get(settings.counted_by, "")

@@ -160,7 +160,7 @@ class Loop:
         written = self.writer.changed.get(name, {"metadata": {}})["metadata"]
         return any(plan.proofs for plan in self._node_plans) and "annotations" not in written
 
-    def check_quickly(self, nodes: Sequence[Mapping[str, Any]]) -> bool:
+    def check_quickly(self, nodes: Sequence[NodeFacts]) -> bool:
         """The quick look, by nodes and the workloads' own counts: whether everything is ready, so
         nothing is left."""
         self.mirror.take_nodes(nodes)

@@ -6,9 +6,8 @@ concerns."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
-from typing import Any
 
 from ..._cluster.api_client.api_errors import ApiError
 from ..._cluster.api_client.client import Client
@@ -80,10 +79,10 @@ class ClusterMirror:
             self._snapshot.forget_node(name)
             self._departed.add(name)
 
-    def take_nodes(self, nodes: Sequence[Mapping[str, Any]]) -> None:
+    def take_nodes(self, nodes: Sequence[NodeFacts]) -> None:
         """Take in nodes that somebody has listed."""
         for node in nodes:
-            self._take_node_event(node)
+            self._take_if_ours(node)
 
     def list_workloads(self) -> None:
         """Read the workloads, whose counts are enough for the quick look."""
@@ -138,7 +137,7 @@ class ClusterMirror:
                     left.add(metadata["name"])
             elif kind == "Node":
                 left.discard(metadata["name"])
-                dirty.update(self._take_node_event(event.object))
+                dirty.update(self._take_if_ours(NodeFacts.from_object(event.object)))
             elif kind == "Pod":
                 dirty.update(self._snapshot.put_pod(event.object, deleted=gone))
             elif self._snapshot.put_workload(event.object, deleted=gone):
@@ -163,8 +162,8 @@ class ClusterMirror:
         else:
             self._snapshot.vanished.setdefault(facts.name, vanished)
 
-    def _take_node_event(self, obj: Mapping[str, Any]) -> set[str]:
-        facts = NodeFacts.from_object(obj)
+    def _take_if_ours(self, facts: NodeFacts) -> set[str]:
+        """Returns the node's name where something of it is new."""
         known = self._snapshot.nodes.get(facts.name)
         if not self._members.counts(facts):
             self.forget(facts.name)

@@ -85,12 +85,13 @@ def prove(
     devices = RecipeDevices(resources=("example.com/gpu",))
     recipe = SimpleNamespace(name="demo", states={"plugin": state}, devices=devices)
     grouping = Grouping()
-    groups = grouping.groups([world.NodeFacts.from_object(node) for node in nodes])
+    members = [world.NodeFacts.from_object(node) for node in nodes]
+    groups = grouping.groups(members)
     desired = SimpleNamespace(
         client=fake.client(),
         recipe=recipe,
         nodes=nodes,
-        members=nodes,
+        members=members,
         strays=Strays(SELECTOR),
         membership=MembershipRequest(),
         rival_plugins=list(rivals),

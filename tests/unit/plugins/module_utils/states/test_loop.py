@@ -136,7 +136,7 @@ class Bed:
             progress=Progress(context, "demo"),
             clock=context.clock,
         )
-        self.loop.mirror.take_nodes(nodes)
+        self.loop.mirror.take_nodes([NodeFacts.from_object(node) for node in nodes])
 
     def run(self, wait: bool = True) -> dict[str, Phase]:
         """The phase of each node's first state."""

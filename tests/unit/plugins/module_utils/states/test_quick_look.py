@@ -115,7 +115,8 @@ NODE = {
         "nodeInfo": {"kernelVersion": "6.1"},
     },
 }
-HASHES = {Grouping().id_of(NodeFacts.from_object(NODE)): "h"}
+FACTS = NodeFacts.from_object(NODE)
+HASHES = {Grouping().id_of(FACTS): "h"}
 
 
 def test_a_state_of_the_cluster_is_not_called_ready_before_the_nodes_were_looked_at() -> None:
@@ -124,7 +125,7 @@ def test_a_state_of_the_cluster_is_not_called_ready_before_the_nodes_were_looked
         world.plan("dashboard", requires=("plugin",), deployed=False), per_node=False
     )
     loop = loop_of([plugin, dashboard], [])
-    assert not loop.check_quickly([NODE])
+    assert not loop.check_quickly([FACTS])
     found = {state: result.phase for (_node, state), result in loop.results.items()}
     assert found == {"plugin": Phase.WAITING, "dashboard": Phase.WAITING}
 
@@ -138,7 +139,7 @@ def test_the_lock_is_taken_before_a_validation_pod_is_started() -> None:
     held: list[str] = []
     loop = loop_of(plans, held)
     loop.snapshot.put_pod(world.pod("exporter"))
-    loop.check_quickly([NODE])
+    loop.check_quickly([FACTS])
     assert held == ["taken"]
 
 
@@ -155,7 +156,7 @@ def test_on_how_many_nodes_a_daemonset_is_to_run_is_counted_once_for_all_of_them
 
     monkeypatch.setattr(StatePlan, "daemonsets_for", counting)
     plan = world.with_groups(world.plan("driver"), hashes=HASHES)
-    nodes = [{**NODE, "metadata": {**NODE["metadata"], "name": f"n{at}"}} for at in range(100)]
+    nodes = [replace(FACTS, name=f"n{at}") for at in range(100)]
     loop = loop_of([plan], [])
     loop.snapshot.put_workload(world.daemonset("driver"))
     loop.check_quickly(nodes)
