@@ -69,7 +69,7 @@ def parse_json(text: Union[str, bytes], *, cut: bool = False) -> Any:
 def _is_deep(text: str) -> bool:
     """Whether a text is nested more than MOST_DEPTH deep, without a look at each character in
     Python: all but brackets goes, then the innermost pairs, again and again."""
-    if len(text) <= MOST_DEPTH:
+    if text.count("[") + text.count("{") <= MOST_DEPTH:
         return False
     data = text.encode(errors="replace").replace(b"\\\\", b"").replace(b'\\"', b"")
     # Two quotes beside each other are an empty text, or the end of one and the begin of another.

@@ -193,12 +193,8 @@ def _devices(nodes: Sequence[NodeFacts]) -> dict[str, dict[str, Any]]:
 
 
 def _resources(nodes: Sequence[NodeFacts], patterns: Sequence[str]) -> dict[str, dict[str, float]]:
-    names = {
-        name
-        for node in nodes
-        for name in node.capacity
-        if any(fnmatchcase(name, pattern) for pattern in patterns)
-    }
+    known = set().union(*(node.capacity for node in nodes))
+    names = {name for name in known if any(fnmatchcase(name, pattern) for pattern in patterns)}
     return {
         name: {
             "capacity": sum(quantity(node.capacity.get(name)) for node in nodes),

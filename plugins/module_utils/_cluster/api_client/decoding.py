@@ -73,6 +73,11 @@ _DISCOVERY = {
     ],
 }
 _HEAD = {"apiVersion": str, "kind": str, "metadata!": METADATA}
+# Who set the fields of a Node or Pod is more than all the rest of it.
+_LEAN_HEAD = {
+    **_HEAD,
+    "metadata!": {name: below for name, below in METADATA.items() if name != "managedFields"},
+}
 _VERSION = {"gitVersion": str, "major!": str, "minor": str}
 _REVIEW = {"status!": {"allowed!": bool}}
 # With status 200, of a container that the runtime has removed meanwhile (GetContainerLogs in
@@ -271,7 +276,8 @@ def _object(kind: Kind, found: Any, extent: Extent) -> Obj:
         raise DecodingError(f"an object of kind {kind.kind} is due")
     found["apiVersion"], found["kind"] = kind.api_version, kind.kind
     try:
-        head: Obj = named_part(found, _HEAD)
+        is_whole = not extent.leanly and extent.kept is None
+        head: Obj = named_part(found, _HEAD if is_whole else _LEAN_HEAD)
         if kind.namespaced and not head["metadata"].get("namespace"):
             raise DecodingError("metadata.namespace is missing")
         taken = _taken(kind, found, head, extent)
@@ -286,8 +292,6 @@ def _taken(kind: Kind, found: Obj, head: Obj, extent: Extent) -> Obj:
     """head: apiVersion, kind and metadata of the object. Raises ShapeError."""
     if extent.metadata_only:
         return found
-    # Who set its fields is more than all the rest of a Node or Pod.
-    head["metadata"].pop("managedFields", None)
     shape = shape_of(kind.api_version, kind.kind)
     try:
         if extent.leanly:

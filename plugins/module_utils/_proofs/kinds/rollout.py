@@ -92,6 +92,8 @@ def evaluate(observation: Observation[RolloutSettings]) -> Verdict:
 
 def _together(found: Sequence[Verdict]) -> Verdict:
     """What DaemonSets say together that are all as they should be on a node."""
+    if all(verdict is PASSED for verdict in found):
+        return PASSED
     if any(verdict.reason == RESTART_PENDING for verdict in found):
         return Verdict(Outcome.PASS, RESTART_PENDING)
     unwanted = [verdict for verdict in found if verdict.reason == NOT_WANTED]

@@ -23,7 +23,6 @@ from ..._proofs.catalog import KINDS
 from ..._proofs.kinds.workload import QUEUED, SAMPLED, UNSEEN_S
 from ..._proofs.queries import Query, RemovePod, StartPod
 from ..._proofs.snapshot import ClusterSnapshot
-from ..._times import timestamp
 from ..._verdicts.verdict import Outcome, Verdict
 from ..on_nodes.strays import Strays
 from . import node_marks
@@ -252,7 +251,7 @@ class Loop:
         found = NodeFindings(
             node,
             results,
-            moment=timestamp(now),
+            now=now,
             withdraw=broken and self.access.withdraw(name),
             first_summary=self._first_summaries.setdefault(name, before.summary),
         )

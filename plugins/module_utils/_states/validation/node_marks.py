@@ -24,7 +24,7 @@ from ..._cluster.api_objects.labels import (
 )
 from ..._json import parse_json
 from ..._nodes.facts import NodeFacts
-from ..._times import seconds
+from ..._times import seconds, timestamp
 from ..on_nodes.proven_condition import ProvenCondition, found_in
 from .phases import UNTOLD, Phase, ProofRecord, Result, StatePlan
 
@@ -51,7 +51,7 @@ class NodeMarks:
 
 @dataclass(frozen=True)
 class NodeFindings:
-    """What a run has found of one node. results: by state; moment: of now, as an API timestamp.
+    """What a run has found of one node. results: by state; now: in seconds since the epoch.
 
     withdraw: whether the gate of what is broken goes. first_summary: the summary label that the
     node carried when the run began: what turns out to be unknown leaves it, or puts it back where
@@ -60,7 +60,7 @@ class NodeFindings:
 
     node: NodeFacts
     results: Mapping[str, Result]
-    moment: str
+    now: float
     withdraw: bool
     first_summary: str | None
 
@@ -68,9 +68,14 @@ class NodeFindings:
 def read(node: NodeFacts, recipe: str) -> NodeMarks:
     """The marks that a node carries. An annotation that cannot be read counts as no proof."""
     prefix = gate_label(recipe, "")
-    ours = {name: value for name, value in node.labels.items() if name.startswith(prefix)}
-    gates = {state: value for name, value in ours.items() if (state := gated_state(recipe, name))}
-    facts = {name: value for name, value in ours.items() if not gated_state(recipe, name)}
+    gates, facts = {}, {}
+    for name, value in node.labels.items():
+        if not name.startswith(prefix):
+            continue
+        if state := gated_state(recipe, name):
+            gates[state] = value
+        else:
+            facts[name] = value
     proofs = _parse(node.annotations.get(proofs_annotation(recipe)))
     since = node.annotations.get(vanished_annotation(recipe))
     noted = node.annotations.get(restart_pending_annotation(recipe)) or ""
@@ -120,7 +125,7 @@ def wanted(
             marks.proofs[plan.name] = proof
     if any(result.phase is Phase.VANISHED for result in found.results.values()):
         marks.summary = VANISHED
-        marks.vanished = before.vanished if seconds(before.vanished) else found.moment
+        marks.vanished = before.vanished if seconds(before.vanished) else timestamp(found.now)
     else:
         first = found.first_summary or before.summary
         first = None if first == VANISHED else first
@@ -177,7 +182,7 @@ def _proven(
         return READY, None
     if plan.proofs and not result.holds:
         node = found.node
-        proof = ProofRecord(result.subject, node.system.kernel, node.boot_id, found.moment)
+        proof = ProofRecord(result.subject, node.system.kernel, node.boot_id, timestamp(found.now))
     return READY, proof
 
 

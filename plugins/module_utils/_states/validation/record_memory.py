@@ -40,7 +40,7 @@ class RecordMemory:
     def memory(self, node: NodeFacts | None, state: str) -> Memory:
         """What is remembered of a state on a node (None: on the cluster) before the first look: the
         run left the state's phase in the node's summary label, and the record says since when."""
-        cause = self._cause_of(node, state)
+        cause = self._cause_of(node, state) if self.causes else None
         since = seconds(cause["since"]) if cause else None
         if cause is None or since is None:
             return Memory()

@@ -120,8 +120,18 @@ class Walker:
             memory = self._memory(node, plan.name)
             # A regress takes proof and gate away, which does not undo that it once worked.
             memory.proven = memory.proven or record is not None or plan.name in gates
-            step = WalkStep(plan, memory, walk, view)
-            result = self._result(step, node, group, plan.subject(group, subjects), record)
+            subject = plan.subject(group, subjects)
+            unmet = self._unmet(plan, node.name)
+            step = WalkStep(
+                plan,
+                memory,
+                walk,
+                view,
+                subject,
+                proven=memory.proven and node.name not in self.unmarked,
+                holds=record is not None and _holds(record, subject, node, is_behind=bool(unmet)),
+            )
+            result = self._behind(step, unmet) if unmet else self._on_node(step, node, group)
             if result.phase is Phase.READY and not result.restart_pending:
                 subjects[plan.name] = result.subject
             self.results[(node.name, plan.name)] = result
@@ -141,22 +151,6 @@ class Walker:
             by_nodes=self.settings.by_nodes,
         )
 
-    def _result(
-        self, step: WalkStep, node: NodeFacts, group: str, subject: str, record: ProofRecord | None
-    ) -> Result:
-        """How a state stands on a node, by what is deployed there now (subject) and what was proven
-        before (record)."""
-        memory, unmet = step.memory, self._unmet(step.plan, node.name)
-        holds = record is not None and _holds(record, subject, node, is_behind=bool(unmet))
-        if unmet:
-            result = self._behind(step, unmet)
-        else:
-            since = memory.runnable_since = memory.runnable_since or step.now
-            target = ProofTarget(node, group, subject, since)
-            result = self._on_node(step, node, target, holds=holds)
-        proven = memory.proven and node.name not in self.unmarked
-        return replace(result, proven=proven, subject=subject, holds=holds)
-
     def walk_cluster(self, plan: StatePlan, now: float) -> Walk:
         """Look at a state that serves no node."""
         walk = Walk()
@@ -166,7 +160,7 @@ class Walker:
             result = self._behind(step, unmet)
         else:
             target = ProofTarget(None, "", "", now)
-            verdict = self._unapplied(plan, "") or self._prove(step, target, holds=False)
+            verdict = self._unapplied(plan, "") or self._prove(step, target)
             result = self._judge(step, verdict)
         self.results[("", plan.name)] = result
         return walk
@@ -235,21 +229,18 @@ class Walker:
             self.memory[key] = self.settings.record_memory.memory(node, state)
         return self.memory[key]
 
-    def _on_node(
-        self, step: WalkStep, node: NodeFacts, target: ProofTarget, *, holds: bool
-    ) -> Result:
-        """A state whose requirements hold. holds: its proof of before still does."""
+    def _on_node(self, step: WalkStep, node: NodeFacts, group: str) -> Result:
+        """A state whose requirements hold."""
+        since = step.memory.runnable_since = step.memory.runnable_since or step.now
         vanished = self.snapshot.vanished.get(node.name)
         if vanished:
             result = step.final(Phase.VANISHED, "HardwareVanished", vanished.text)
             return replace(result, since=vanished.since)
-        verdict = self._unprovable(step.plan, node, target.group) or self._unapplied(
-            step.plan, target.group
-        )
+        verdict = self._unprovable(step.plan, node, group) or self._unapplied(step.plan, group)
         about_node = verdict is None or verdict.reason == NOT_READY
         transition = self._transition(node) if about_node else None
         if verdict is None:
-            verdict = self._prove(step, target, holds=holds)
+            verdict = self._prove(step, ProofTarget(node, group, step.subject, since))
         if transition is None or verdict.passed:
             return self._judge(step, verdict)
         return result_on_the_way(step, verdict, transition, self._timeout(step.plan))
@@ -322,12 +313,12 @@ class Walker:
             default=Result(state, Phase.READY) if self.snapshot.nodes else nobody,
         )
 
-    def _prove(self, step: WalkStep, target: ProofTarget, *, holds: bool) -> Verdict:
+    def _prove(self, step: WalkStep, target: ProofTarget) -> Verdict:
         """Evaluate the proofs in order; the first one that does not pass decides."""
         said = PASSED
         for index, proof in step.plan.proofs_for(target.group):
             kind = KINDS[proof.kind]
-            if not self._is_asked(step.plan, proof, target, holds=holds):
+            if not self._is_asked(step, proof, target):
                 continue
             if kind.pod_of(proof) and self._is_leaving(target.node):
                 text = "no validation pod is started on a node that leaves"
@@ -351,12 +342,12 @@ class Walker:
         return said
 
     @staticmethod
-    def _is_asked(plan: StatePlan, proof: Proof, target: ProofTarget, *, holds: bool) -> bool:
+    def _is_asked(step: WalkStep, proof: Proof, target: ProofTarget) -> bool:
         """Whether a proof has something to say of a target that it has not said before."""
         kind = KINDS[proof.kind]
-        if not kind.counts_on(proof, target) or (holds and not kind.observed):
+        if not kind.counts_on(proof, target) or (step.holds and not kind.observed):
             return False
-        is_served = target.node is None or plan.serves(target.group, target.node)
+        is_served = target.node is None or step.plan.serves(target.group, target.node)
         return is_served or kind.scope_of(proof) is not Scope.NODE
 
     def _judge(self, step: WalkStep, verdict: Verdict) -> Result:

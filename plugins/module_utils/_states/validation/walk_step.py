@@ -36,12 +36,15 @@ class Walk:
 @dataclass(frozen=True)
 class WalkStep:
     """One state of a walk, on a node or the cluster. memory: of its last look. view: what its proofs
-    see."""
+    see. subject, proven, holds: see Result."""
 
     plan: StatePlan
     memory: Memory
     walk: Walk
     view: ProofView
+    subject: str = ""
+    proven: bool = False
+    holds: bool = False
 
     @property
     def now(self) -> float:
@@ -58,40 +61,19 @@ class WalkStep:
         restart_pending: bool = False,
     ) -> Result:
         """The last word of this run, as long as nothing changes."""
-        return Result(
-            state=self.plan.name,
-            phase=phase,
-            reason=reason,
-            message=message,
-            since=self._since(reason),
-            final=True,
-            cause=cause,
-            restart_pending=restart_pending,
+        return self._result(
+            phase, reason, message, final=True, cause=cause, restart_pending=restart_pending
         )
 
     def behind(self, phase: Phase, unmet: Result, message: str) -> Result:
         """Not looked at, for the sake of a required state; as final as that one is."""
         reason = f"Requires.{unmet.state}"
-        return Result(
-            state=self.plan.name,
-            phase=phase,
-            reason=reason,
-            message=message,
-            since=self._since(reason),
-            final=unmet.final,
-            cause=unmet.root,
-        )
+        return self._result(phase, reason, message, final=unmet.final, cause=unmet.root)
 
     def waiting(self, verdict: Verdict, until: float) -> Result:
         """Nothing final yet, until a moment at the latest."""
         self.walk.wake_at(until)
-        return Result(
-            state=self.plan.name,
-            phase=Phase.WAITING,
-            reason=verdict.reason,
-            message=verdict.message,
-            since=self._since(verdict.reason),
-        )
+        return self._result(Phase.WAITING, verdict.reason, verdict.message, final=False)
 
     def failed(self, reason: str, message: str, *, ran: bool) -> Result:
         """Failed; degraded where the state was proven before, unknown where nothing ran that could
@@ -100,6 +82,30 @@ class WalkStep:
         if self.memory.proven:
             phase = Phase.DEGRADED if ran else Phase.UNKNOWN
         return self.final(phase, reason, message)
+
+    def _result(
+        self,
+        phase: Phase,
+        reason: str,
+        message: str,
+        *,
+        final: bool,
+        cause: str = "",
+        restart_pending: bool = False,
+    ) -> Result:
+        return Result(
+            state=self.plan.name,
+            phase=phase,
+            reason=reason,
+            message=message,
+            cause=cause,
+            since=self._since(reason),
+            final=final,
+            restart_pending=restart_pending,
+            subject=self.subject,
+            proven=self.proven,
+            holds=self.holds,
+        )
 
     def _since(self, reason: str) -> float:
         """Since when the state has been as it is, for this reason."""

@@ -30,7 +30,10 @@ from ansible_collections.hardware.enablement.plugins.module_utils._states.valida
     ProofRecord,
     Result,
 )
+from ansible_collections.hardware.enablement.plugins.module_utils._times import timestamp
 from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.states import world
+
+NOW = timestamp(world.NOW)
 
 PLANS = [
     world.plan("driver"),
@@ -57,7 +60,7 @@ def findings(
     results: Mapping[str, Result], *, withdraw: bool = False, first: str | None = None
 ) -> NodeFindings:
     """What was found of the node now. first: its summary label at the run's beginning."""
-    return NodeFindings(world.node(), results, "now", withdraw, first)
+    return NodeFindings(world.node(), results, world.NOW, withdraw, first)
 
 
 def result(phase: Phase, state: str = "driver", **more: Any) -> Result:
@@ -114,13 +117,13 @@ def test_a_node_that_has_vanished_keeps_its_marks_and_says_since_when() -> None:
     vanished = result(Phase.VANISHED)
     after = wanted(before, driver=vanished)
     assert (after.gates, after.proofs) == (before.gates, before.proofs)
-    assert (after.summary, after.vanished) == ("vanished", "now")
-    annotation = {"hardware-enablement.io/demo.vanished": "now"}
+    assert (after.summary, after.vanished) == ("vanished", NOW)
+    annotation = {"hardware-enablement.io/demo.vanished": NOW}
     labels = {"hardware-enablement.io/demo": "vanished"}
     assert node_marks.patch(before, after, "demo") == {
         "metadata": {"labels": labels, "annotations": annotation}
     }
-    for noted, kept in (("2026-01-01T00:00:00Z", "2026-01-01T00:00:00Z"), ("yesterday", "now")):
+    for noted, kept in (("2026-01-01T00:00:00Z", "2026-01-01T00:00:00Z"), ("yesterday", NOW)):
         assert wanted(replace(after, vanished=noted), driver=vanished).vanished == kept
     back = wanted(after, driver=result(Phase.READY), plugin=result(Phase.READY, "plugin"))
     assert (back.summary, back.vanished) == ("ready", None)
@@ -193,7 +196,7 @@ def test_a_proof_that_no_longer_holds_is_stale_until_proven_again() -> None:
     assert wanted(before, driver=result(Phase.WAITING)).gates == {"driver": "stale"}
     again = wanted(before, driver=result(Phase.READY))
     assert again.gates == {"driver": "ready"}
-    assert again.proofs["driver"] == ProofRecord("hash-driver", world.KERNEL, world.BOOT, "now")
+    assert again.proofs["driver"] == ProofRecord("hash-driver", world.KERNEL, world.BOOT, NOW)
 
 
 def test_a_pending_restart_is_stale_but_the_node_stays_ready_for_users() -> None:
