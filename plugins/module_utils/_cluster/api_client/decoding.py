@@ -86,7 +86,7 @@ _LOG_IS_GONE = "unable to retrieve container logs for "
 
 
 @dataclass(frozen=True)
-class Extent:
+class ReadRules:
     """How much is taken of each object of a list or a watch; all of it by default.
 
     metadata_only: it has nothing else. leanly: what is read of its kind (object_shapes.py). kept: what
@@ -100,7 +100,7 @@ class Extent:
     each_alone: bool = False
 
 
-WHOLE = Extent()
+WHOLE = ReadRules()
 
 
 class DecodingError(Exception):
@@ -158,14 +158,14 @@ def read_object(kind: Kind, name: str | None, answer: ApiResponse) -> Obj:
     return found
 
 
-def read_page(kind: Kind, answer: ApiResponse, extent: Extent) -> Page:
+def read_page(kind: Kind, answer: ApiResponse, rules: ReadRules) -> Page:
     """(items, the token to continue with, resource version) of one page of a list."""
     found = read_json(answer)
     _fit(found, _LIST)
     if not str(found.get("kind", "List")).endswith("List") or "items" not in found:
         raise DecodingError("a list is due")
     # A list of nothing may be null: so Go writes a slice that nobody made.
-    items = [_object(kind, item, extent) for item in found["items"] or []]
+    items = [_object(kind, item, rules) for item in found["items"] or []]
     metadata = part(found, "metadata")
     return items, metadata.get("continue") or "", metadata.get("resourceVersion") or ""
 
@@ -243,7 +243,7 @@ def read_text(answer: ApiResponse) -> str:
     return answer.body.decode(errors="replace")
 
 
-def read_event(kind: Kind, line: bytes, extent: Extent) -> tuple[str, Obj]:
+def read_event(kind: Kind, line: bytes, rules: ReadRules) -> tuple[str, Obj]:
     """(type, object) of one line of a watch. The object of an ERROR is a Status, that of a BOOKMARK
     mere metadata."""
     found = _json(line)
@@ -253,7 +253,7 @@ def read_event(kind: Kind, line: bytes, extent: Extent) -> tuple[str, Obj]:
     if type_ == "BOOKMARK":
         _fit(obj, {"metadata!": {"resourceVersion!": str}})
     elif type_ != "ERROR":
-        obj = _object(kind, obj, extent)
+        obj = _object(kind, obj, rules)
     return type_, obj
 
 
@@ -267,20 +267,20 @@ def _json(body: bytes) -> Obj:
     return found
 
 
-def _object(kind: Kind, found: Any, extent: Extent) -> Obj:
+def _object(kind: Kind, found: Any, rules: ReadRules) -> Obj:
     """The object itself, or what is to be taken of it, with apiVersion, kind, and at least empty
     texts as uid and resourceVersion."""
     if not isinstance(found, dict):
         raise DecodingError(f"an item is {named(found)}, where an object is due")
-    if not extent.metadata_only and found.get("kind", kind.kind) != kind.kind:
+    if not rules.metadata_only and found.get("kind", kind.kind) != kind.kind:
         raise DecodingError(f"an object of kind {kind.kind} is due")
     found["apiVersion"], found["kind"] = kind.api_version, kind.kind
     try:
-        is_whole = not extent.leanly and extent.kept is None
+        is_whole = not rules.leanly and rules.kept is None
         head: Obj = named_part(found, _HEAD if is_whole else _LEAN_HEAD)
         if kind.namespaced and not head["metadata"].get("namespace"):
             raise DecodingError("metadata.namespace is missing")
-        taken = _taken(kind, found, head, extent)
+        taken = _taken(kind, found, head, rules)
     except ShapeError as wrong:
         raise DecodingError(str(wrong)) from None
     taken["metadata"].setdefault("uid", "")
@@ -288,18 +288,18 @@ def _object(kind: Kind, found: Any, extent: Extent) -> Obj:
     return taken
 
 
-def _taken(kind: Kind, found: Obj, head: Obj, extent: Extent) -> Obj:
+def _taken(kind: Kind, found: Obj, head: Obj, rules: ReadRules) -> Obj:
     """head: apiVersion, kind and metadata of the object. Raises ShapeError."""
-    if extent.metadata_only:
+    if rules.metadata_only:
         return found
     shape = shape_of(kind.api_version, kind.kind)
     try:
-        if extent.leanly:
+        if rules.leanly:
             return {**head, **named_part(found, kept_of(kind.api_version, kind.kind))}
         named_part(found, shape)
-        return found if extent.kept is None else {**head, **named_part(found, extent.kept)}
+        return found if rules.kept is None else {**head, **named_part(found, rules.kept)}
     except ShapeError as wrong:
-        if not extent.each_alone:
+        if not rules.each_alone:
             raise
         return with_mismatch(head, str(wrong))
 

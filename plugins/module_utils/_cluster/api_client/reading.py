@@ -21,7 +21,7 @@ from .decoding import (
     METADATA_ALONE,
     ApiResponse,
     DecodingError,
-    Extent,
+    ReadRules,
     Page,
     read_event,
     read_json,
@@ -149,8 +149,8 @@ class ObjectReader:
         metadata alone (mismatch_of); it ends the list where that is not looked for.
         """
         query = _selection(labels, fields)
-        extent = Extent(metadata_only, leanly, kept, each_alone)
-        pages = partial(self._list, kind, namespace, query, extent)
+        rules = ReadRules(metadata_only, leanly, kept, each_alone)
+        pages = partial(self._list, kind, namespace, query, rules)
         try:
             return pages(limit=PAGE_ITEMS)
         except Gone:
@@ -185,10 +185,8 @@ class ObjectReader:
         }
         named = RequestName("watch", describe(kind, namespace))
         call = ApiRequest("GET", kind.path(namespace), named, query=query)
-        extent = Extent(leanly=leanly, each_alone=each_alone)
-        return WatchStream(
-            self.transport, call, partial(read_event, kind, extent=extent), timeout_s
-        )
+        rules = ReadRules(leanly=leanly, each_alone=each_alone)
+        return WatchStream(self.transport, call, partial(read_event, kind, rules=rules), timeout_s)
 
     def logs(
         self,
@@ -288,7 +286,7 @@ class ObjectReader:
         kind: Kind,
         namespace: str | None,
         query: dict[str, str],
-        extent: Extent,
+        rules: ReadRules,
         *,
         limit: int,
     ) -> Listing:
@@ -296,7 +294,7 @@ class ObjectReader:
         seen = {""}
 
         def read_next(answer: ApiResponse) -> Page:
-            page = read_page(kind, answer, extent)
+            page = read_page(kind, answer, rules)
             if page[1] and page[1] in seen:
                 raise DecodingError("it leads back to a page that was there already")
             return page
@@ -307,7 +305,7 @@ class ObjectReader:
                 kind.path(namespace),
                 RequestName("list", describe(kind, namespace)),
                 query={**query, "limit": str(limit)} if limit else query,
-                body=RequestBody(accept=METADATA_ALONE if extent.metadata_only else JSON),
+                body=RequestBody(accept=METADATA_ALONE if rules.metadata_only else JSON),
                 repetition=READING,
                 most_bytes=PAGE_BYTES if limit else None,
             )
