@@ -15,6 +15,8 @@ description:
     plain manifests with a C(kustomization.yaml), the record, the rights of a run, a list of images and a C(README.md).
   - The objects are those that M(hardware.enablement.state_apply) would apply, with annotations for the sync waves of
     Argo CD, which follow the graph of the states. Nothing in the cluster is changed. With O(groups) none is asked.
+  - What such a run would keep in the cluster although no state makes it any more, such as the driver of a node that has
+    lost the labels of its hardware, is in C(kept.yaml), as the cluster has it.
   - Secrets are left out, since the files are for a repository; the result and C(README.md) name them.
   - Files that it has made before and that are not needed any more are removed from the folder. A file of somebody else
     is never written over.
@@ -68,6 +70,21 @@ options:
   images:
     description: Images by the id of a group, instead of those that the recipe names or an earlier run has found.
     type: dict
+  allow_empty:
+    description: As of M(hardware.enablement.state_apply), for what a run would keep in the cluster.
+    type: bool
+    default: false
+  vanished_grace:
+    description:
+      - Seconds that the labels of a node's hardware have to be gone before the node leaves, provided that nothing holds
+        a device there and other nodes have the hardware. Until then the folder keeps what it needs, as a run does.
+    type: int
+    default: 3600
+  release_nodes:
+    description: Names of nodes that have lost the labels of their hardware, and for which nothing is kept.
+    type: list
+    elements: str
+    default: []
 extends_documentation_fragment:
   - hardware.enablement.recipe
   - hardware.enablement.recipe.bundle

@@ -467,6 +467,9 @@ RECIPE_RENDER: Spec = {
     },
     "apis": {"type": "list", "elements": "str", "default": []},
     "images": {"type": "dict"},
+    "allow_empty": {"type": "bool", "default": False},
+    "vanished_grace": PROVING["vanished_grace"],
+    "release_nodes": PROVING["release_nodes"],
 }
 
 SUPPORT_BUNDLE: Spec = {

@@ -22,7 +22,7 @@ from .._nodes.facts import NodeFacts
 from .._recipes.render import RenderedState
 from .._schema.requests import ParameterGroup
 from .cleanup.ownership import find_owned, gone_states
-from .cleanup.prune import GroupsOfNodes, candidates, decide
+from .cleanup.prune import GroupsOfNodes, Pruning, candidates, decide
 from .desired import Desired
 from .kind_fields import KindFields
 from .record import adopted
@@ -79,26 +79,19 @@ class ApplyPlanner:
 
     def plan(self, record: Mapping[str, Any] | None) -> Planned:
         """What these states take, and what they own and do not want any more."""
-        names = [*self.names, *gone_states(self.desired.prepared, self.names, record)]
-        live = find_owned(self._client, self.desired.prepared, names, record, self.wanted)
+        live = self._owned(record)
         changes = self._plan_objects(self.wanted, live, self._awaited())
-        unwanted = candidates(live, {key_of(obj) for obj in self.wanted})
-        if not unwanted:
-            return Planned(changes, {})
-        pruning = decide(
-            unwanted,
-            live,
-            GroupsOfNodes(
-                in_use=self._groups_in_use(),
-                kept=self._groups_kept(),
-                turned_off=self._turned_off(),
-            ),
-            nodes_match=bool(self.desired.discovery.matched),
-            allow_empty=self.desired.membership.allow_empty,
-        )
+        pruning = self._pruning(live)
         taken_over = adopted.read(record)
         deletions = [adopted.removal(key, live[key], taken_over) for key in pruning.delete]
         return Planned([*changes, *deletions], pruning.keep)
+
+    def kept(self, record: Mapping[str, Any] | None) -> dict[ObjectKey, tuple[Obj, str]]:
+        """What of these states is there and stays although nothing wants it, as it is, with why. Only
+        reads; Secrets are not asked for, which not everybody may list."""
+        live = self._owned(record, aside={"v1/Secret"})
+        keep = self._pruning(live).keep
+        return {key: (live[key], why) for key, why in keep.items()}
 
     def plan_stage(self, stage: Stage) -> list[Change]:
         """Plan a stage when its turn has come: what it requires may have brought kinds, namespaces
@@ -118,6 +111,31 @@ class ApplyPlanner:
     def divide(self, planned: Planned) -> Staged:
         """A plan by when its changes are made: now, or once something is proven."""
         return divide(planned.changes, self._members, self.desired.order)
+
+    def _owned(
+        self, record: Mapping[str, Any] | None, aside: Set[str] = frozenset()
+    ) -> dict[ObjectKey, Obj]:
+        """What these states, and those that are gone, own in the cluster. aside: see find_owned."""
+        prepared = self.desired.prepared
+        names = [*self.names, *gone_states(prepared, self.names, record)]
+        return find_owned(self._client, prepared, names, record, self.wanted, aside=aside)
+
+    def _pruning(self, live: Mapping[ObjectKey, Obj]) -> Pruning:
+        """What of it is not wanted any more: what goes, and what stays."""
+        unwanted = candidates(live, {key_of(obj) for obj in self.wanted})
+        if not unwanted:
+            return Pruning((), {})
+        return decide(
+            unwanted,
+            live,
+            GroupsOfNodes(
+                in_use=self._groups_in_use(),
+                kept=self._groups_kept(),
+                turned_off=self._turned_off(),
+            ),
+            nodes_match=bool(self.desired.discovery.matched),
+            allow_empty=self.desired.membership.allow_empty,
+        )
 
     def _plan_objects(
         self,

@@ -15,6 +15,7 @@ try:
 except ImportError:
     yaml = None  # type: ignore[assignment]
 
+from ..._cluster.api_objects.labels import state_of
 from ..._cluster.api_objects.objects import key_of
 from ..._cluster.api_objects.ranks import DEFINITIONS, NAMESPACES, rank_of
 from ..._json import Obj
@@ -29,6 +30,7 @@ from .gitops_readme import readme
 MARK = "Made by hardware.enablement.recipe_render"
 WAVE = "argocd.argoproj.io/sync-wave"
 SYNC_OPTIONS = "argocd.argoproj.io/sync-options"
+KEPT_FILE = "kept.yaml"
 _KEPT = "Prune=false,Delete=false"
 # Between the waves of one state and of the next, more than there are ranks.
 _STEP = 10
@@ -38,7 +40,8 @@ _STEP = 10
 class RenderedRecipe:
     """states: rendered, in the order of the graph. requires: state -> those that it requires. record: the
     SpecialResource that says what was asked for. rights: what a run needs, as manifests in text. taints:
-    those that a run puts on nodes."""
+    those that a run puts on nodes. kept: what nothing wants any more, and what a run keeps all the
+    same, as it is in the cluster."""
 
     recipe: Recipe
     states: Mapping[str, RenderedState]
@@ -47,6 +50,7 @@ class RenderedRecipe:
     rights: str
     by_nodes: bool = False
     taints: Sequence[str] = ()
+    kept: Sequence[Obj] = ()
 
 
 @dataclass(frozen=True)
@@ -74,6 +78,10 @@ def gitops_files(rendered: RenderedRecipe) -> GitopsFiles:
             kept.sort(key=lambda each: rank_of(each["kind"]))
             texts[f"{index:02d}-{name}.yaml"] = _documents(kept)
             objects += kept
+    if rendered.kept:
+        still = [_in_wave(each, depths.get(state_of(each), 0)) for each in rendered.kept]
+        texts[KEPT_FILE] = _documents(still)
+        objects += still
     last = (max(depths.values(), default=0) + 1) * _STEP
     record = _annotated(rendered.record, {WAVE: str(last), SYNC_OPTIONS: _KEPT})
     texts["special-resource.yaml"] = _documents([record])
@@ -90,6 +98,7 @@ def gitops_files(rendered: RenderedRecipe) -> GitopsFiles:
         by_nodes=rendered.by_nodes,
         is_product=any(each.recipe == rendered.recipe.source.name for each in PRODUCTS),
         taints=rendered.taints,
+        kept=[str(key_of(each)) for each in rendered.kept],
     )
     files = {
         "kustomization.yaml": _documents([kustomization]),

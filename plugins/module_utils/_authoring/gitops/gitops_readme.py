@@ -19,6 +19,8 @@ by `hardware.enablement.render`, not by hand.
 | file | what |
 |---|---|
 """
+_KEPT = """| `kept.yaml` | what no state makes any more, and what a run keeps as it is: {keys} |
+"""
 _RECORD = """| `special-resource.yaml` | the record: what is wanted; a run, and `status`, go by it |
 | `rbac.yaml` | the rights of whoever runs `enable` or `status`; an admin applies it, no tool |
 | `images.txt` | the images of all pods; validation pods, which runs make, may have others |
@@ -56,7 +58,11 @@ _OTHERS = """- **Proofs.** Applied is not proven: a tool calls a DaemonSet witho
 - **Refusals.** A run refuses before its first write: other operators and device plugins that serve the same devices,
   objects of others, missing rights, devices in use. A tool writes over.
 - **Drivers.** They are exchanged by `hardware.enablement.upgrade`, node by node; a tool changes the template alone.
-- **Pruning.** A run keeps what nodes still need. Look before a tool prunes.
+- **Pruning.** A run keeps what nodes still need, such as the driver of a node that has lost the hardware's labels. A
+  folder that was written for a cluster has that in `kept.yaml`; of described nodes nobody knows it: look before a tool
+  prunes.
+- **Namespaces.** Those that the cluster had before stay with `disable`; those that the folder makes go. Where nodes
+  were described, no cluster was asked, and all of them count as made by the folder.
 """
 _PRODUCT = """- **More than states.** {name} has a playbook of its own, which reads settings off the nodes, or makes
   what no manifest has, such as certificates. The folder has what `enable` alone would apply.
@@ -71,12 +77,15 @@ def readme(
     by_nodes: bool,
     is_product: bool,
     taints: Sequence[str],
+    kept: Sequence[str],
 ) -> str:
     """The text, in Markdown. left_out: Secrets that are not in the folder. by_nodes: whether nodes prove
-    themselves. is_product: whether more than its states belongs to it. taints: what a run puts on nodes."""
+    themselves. is_product: whether more than its states belongs to it. taints: what a run puts on nodes.
+    kept: the objects that only a run would take away."""
     parts = [
         _TITLE.format(name=recipe.name),
         *_files(states),
+        *([_KEPT.format(keys=", ".join(kept))] if kept else []),
         _RECORD,
         *(f"- The recipe {each.name}, which this one depends on.\n" for each in recipe.depends),
         *(

@@ -13,6 +13,7 @@ from typing import Optional
 
 from ..._cluster.api_client.client import connect
 from ..._cluster.api_client.connection_request import ConnectionRequest
+from ..._cluster.api_objects.objects import without_noise
 from ..._errors import InvalidInput
 from ..._json import Obj
 from ..._nodes.discovery import discover
@@ -21,18 +22,19 @@ from ..._recipes.checking.sample_clusters import SampleCluster
 from ..._recipes.render import RenderFacts, check_recipe
 from ..._recipes.requirements import required_states
 from ..._recipes.switches import enabled_states
-from ..._recipes.templates.render_facts import ClusterApi, RenderedState
+from ..._recipes.templates.render_facts import ClusterApi
 from ..._runs.context import RunContext
 from ..._runs.report_file import writing
+from ..._states.apply_plan import ApplyPlanner, PlanRequest
 from ..._states.desired import Desired
 from ..._states.on_nodes.strays import MembershipRequest
 from ..._states.preparation.image_facts import ImageRequest, with_images
 from ..._states.preparation.prepare import Prepared, facts_with, prepare
 from ..._states.preparation.recipe_request import RecipeRequest
-from ..._states.record import adopted, record_spec
 from ..rights import rights_core
 from ..rights.rights_core import RecipeRightsRequest
 from .gitops_files import MARK, GitopsFiles, RenderedRecipe, gitops_files
+from .gitops_record import gitops_record
 from .sample_nodes import SampleGroup, sample_nodes
 
 _NAMED = 3
@@ -51,26 +53,64 @@ class RecipeRenderRequest:
     groups: Optional[tuple[SampleGroup, ...]] = None
     apis: Sequence[str] = field(default_factory=tuple)
     images: Optional[Mapping[str, str]] = None
+    membership: MembershipRequest = field(default_factory=MembershipRequest)
+
+
+@dataclass(frozen=True)
+class _Source:
+    """What is rendered, for which nodes. missing: see Desired.missing_images. desired: what a run wants
+    in the cluster that was asked; None where nodes are described."""
+
+    prepared: Prepared
+    facts: RenderFacts
+    missing: MissingImages
+    desired: Optional[Desired] = None
+
+    def namespace(self, name: str) -> Optional[Obj]:
+        """A Namespace as the cluster has it."""
+        if self.desired is None:
+            return None
+        client = self.desired.client
+        return client.get(client.kind("v1", "Namespace"), name)
+
+    def kept(self, context: RunContext) -> list[Obj]:
+        """What a run would keep in the cluster although nothing wants it; each is named, with why."""
+        if self.desired is None:
+            return []
+        states = list(self.prepared.recipe.states)
+        planner = ApplyPlanner(self.desired, states, PlanRequest(), context.warning)
+        found = planner.kept(self.prepared.record)
+        for key, (_live, why) in found.items():
+            context.notice(f"{key} stays in the folder: {why}")
+        return [_as_manifest(live) for live, _why in found.values()]
+
+
+def _as_manifest(live: Obj) -> Obj:
+    """As a person writes it: what it is comes first, which a list has last."""
+    return {"apiVersion": live["apiVersion"], "kind": live["kind"], **without_noise(live)}
 
 
 def run(request: RecipeRenderRequest, context: RunContext, types: ApiTypes) -> Obj:
     """Render and write. Raises InvalidInput before the first write for what cannot be rendered, and for a
     folder with files of somebody else."""
-    if request.groups is None:
-        prepared, facts, missing = _of_cluster(request, context)
-    else:
-        prepared, facts, missing = _of_description(request, request.groups, context, types)
-    _refuse_missing(missing)
+    source = (
+        _of_cluster(request, context)
+        if request.groups is None
+        else _of_description(request, request.groups, context, types)
+    )
+    _refuse_missing(source.missing)
+    prepared, facts = source.prepared, source.facts
     states = check_recipe(prepared.recipe, facts)
     found = gitops_files(
         RenderedRecipe(
             recipe=prepared.recipe,
             states=states,
             requires=_requires(prepared, facts),
-            record=_record(prepared, states),
+            record=gitops_record(prepared, states, source.namespace),
             rights=_rights(request, prepared, types),
             by_nodes=prepared.by_nodes,
             taints=[str(taint) for taint in prepared.taints],
+            kept=source.kept(context),
         )
     )
     _refuse_secrets(found, context)
@@ -94,13 +134,11 @@ def run(request: RecipeRenderRequest, context: RunContext, types: ApiTypes) -> O
     )
 
 
-def _of_cluster(
-    request: RecipeRenderRequest, context: RunContext
-) -> tuple[Prepared, RenderFacts, MissingImages]:
+def _of_cluster(request: RecipeRenderRequest, context: RunContext) -> _Source:
     client = connect(request.connection)
     prepared = prepare(request.given, context, client)
     images = ImageRequest(images=request.images)
-    desired = Desired(client, prepared, MembershipRequest(), images, context.clock)
+    desired = Desired(client, prepared, request.membership, images, context.clock)
     if not desired.discovery.matched:
         raise InvalidInput(
             f"There is nothing to render of {prepared.recipe.name}",
@@ -108,7 +146,7 @@ def _of_cluster(
             why=str(desired.discovery.nfd["message"]),
             todo="describe the nodes that are to come (hardware_enablement_render_groups)",
         )
-    return prepared, desired.facts, desired.missing_images
+    return _Source(prepared, desired.facts, desired.missing_images, desired)
 
 
 def _of_description(
@@ -116,7 +154,7 @@ def _of_description(
     groups: Sequence[SampleGroup],
     context: RunContext,
     types: ApiTypes,
-) -> tuple[Prepared, RenderFacts, MissingImages]:
+) -> _Source:
     """Of a cluster of Kubernetes that nobody asks: what is OpenShift's is known there alone."""
     prepared = prepare(request.given, context, None)
     if any(pool.machine_config_pool for pool in prepared.pools):
@@ -141,7 +179,7 @@ def _of_description(
     }
     facts = replace(facts_with(prepared, discovery, facts_of_cluster, api), images=request.images)
     facts, missing = with_images(recipe, facts, None, lambda: None)
-    return prepared, facts, missing
+    return _Source(prepared, facts, missing)
 
 
 def _refuse_missing(missing: MissingImages) -> None:
@@ -160,28 +198,6 @@ def _requires(prepared: Prepared, facts: RenderFacts) -> dict[str, Sequence[str]
     return {
         name: required_states(prepared.recipe, enabled, name) for name in prepared.recipe.states
     }
-
-
-def _record(prepared: Prepared, states: Mapping[str, RenderedState]) -> Obj:
-    """The SpecialResource that says what is wanted, and by which kinds `disable` finds all of it. Without
-    the label of a run: who makes it is no run on its way, and the event starts the first one."""
-    objects = {name: [item.manifest for item in state.objects] for name, state in states.items()}
-    made = [each for found in objects.values() for each in found]
-    places = {str(each["metadata"].get("namespace") or "") for each in made} - {""}
-    record = record_spec.make_record(
-        name=prepared.recipe.name,
-        applyset_id=prepared.applyset_id,
-        spec=prepared.spec,
-        kinds={
-            name: {f"{each['apiVersion']}/{each['kind']}" for each in found}
-            for name, found in objects.items()
-        },
-        namespaces={prepared.namespace, *places},
-        made=(),
-        adopted=adopted.read(prepared.record),
-    )
-    del record["metadata"]["labels"]
-    return record
 
 
 def _rights(request: RecipeRenderRequest, prepared: Prepared, types: ApiTypes) -> str:

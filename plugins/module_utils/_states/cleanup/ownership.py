@@ -6,7 +6,7 @@ memory."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from typing import Any
 
 from ..._cluster.api_client.client import Client
@@ -43,9 +43,11 @@ def find_owned(
     names: Sequence[str],
     record: Mapping[str, Any] | None,
     desired: Iterable[Obj] = (),
+    *,
+    aside: Set[str] = frozenset(),
 ) -> dict[ObjectKey, Obj]:
     """What the named states own: one list for each kind that they have (desired) or, by the record,
-    ever had."""
+    ever had. aside: kinds ("v1/Secret") that are not asked for."""
     remembered = record_spec.state_kinds(record)
     wanted = {kind for name in names for kind in remembered.get(name, [])}
     namespaces = {prepared.namespace, *record_spec.namespaces(record)}
@@ -53,7 +55,7 @@ def find_owned(
         wanted.add(f"{obj['apiVersion']}/{obj['kind']}")
         namespaces.update(filter(None, [obj["metadata"].get("namespace")]))
     kinds = []
-    for name in sorted(wanted):
+    for name in sorted(wanted - aside):
         api_version, _slash, kind = name.rpartition("/")
         # A kind that is not served has no objects: its CRD is gone, or comes with this very plan.
         if client.serves(api_version, kind):
