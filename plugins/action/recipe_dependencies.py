@@ -34,7 +34,7 @@ class ActionModule(InProcessAction):
         def read(name: str) -> list[Dependency]:
             place = places[name]
             row = rows[name] = read_row(find_bundle(name, self._stores(recipe_dir=place)), name)
-            depends = row.pop("depends")
+            depends: list[Dependency] = row.pop("depends")
             if name == named:
                 # What is said of one here counts.
                 said = {each.name for each in more}

@@ -53,19 +53,25 @@ Settings = Mapping[str, Mapping[str, Any]]
 def arrivals(settings: Settings) -> dict[str, dict[str, Obj]]:
     """By place and variable, each argument (ROLE/MODULE.ARGUMENT) that the variable alone changes,
     and the value that the module makes of it."""
+    found: dict[str, dict[str, Obj]] = answer_of("tests.unit.docs.task_arguments", given=settings)
+    return found
+
+
+def answer_of(program: str, *options: str, given: Any = None) -> Any:
+    """What a program of Python answers as JSON, with no settings of Ansible but where the collection
+    is."""
     others = {name: value for name, value in os.environ.items() if not name.startswith("ANSIBLE_")}
     done = subprocess.run(
-        [sys.executable, "-m", "tests.unit.docs.task_arguments"],
+        [sys.executable, "-m", program, *options],
         cwd=REPO,
         env={**others, "ANSIBLE_COLLECTIONS_PATH": str(Place().tested)},
-        input=json.dumps(settings),
+        input=json.dumps(given),
         capture_output=True,
         text=True,
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    found: dict[str, dict[str, Obj]] = json.loads(done.stdout)
-    return found
+    return json.loads(done.stdout)
 
 
 @dataclass(frozen=True)

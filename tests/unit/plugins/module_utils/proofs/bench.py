@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any
 
 from ansible_collections.hardware.enablement.plugins.module_utils._cluster.api_objects.objects import (
@@ -24,6 +25,9 @@ from ansible_collections.hardware.enablement.plugins.module_utils._proofs.proof 
 from ansible_collections.hardware.enablement.plugins.module_utils._proofs.snapshot import (
     ClusterSnapshot,
 )
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.readiness.node_agent.node_conditions import (
+    CONDITIONS,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils._verdicts.verdict import Verdict
 from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.states import world
 from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.states.world import (
@@ -33,7 +37,9 @@ from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.sta
 
 
 class Bench:
-    """One proof of one state, looked at on a node (or the cluster)."""
+    """One proof of one state, looked at on a node (or the cluster).
+
+    Where the node agent decides the kind by the node's object, too, it has to say the same."""
 
     def __init__(
         self,
@@ -66,5 +72,14 @@ class Bench:
             ),
         )
         verdict: Verdict = self.kind.evaluate(observation)
+        if on_node and self.kind.name in CONDITIONS:
+            said = CONDITIONS[self.kind.name](
+                world.node_object(**node), asdict(observation.settings)
+            )
+            assert said is verdict.passed, (
+                f"of the node with {node} a run says {verdict}, and the node agent "
+                f"{'ready' if said else 'not ready'}: correct the condition of {self.kind.name} "
+                "in _recipes/readiness/node_agent/node_conditions.py"
+            )
         self.wants = observation.wants
         return verdict

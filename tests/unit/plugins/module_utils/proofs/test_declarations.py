@@ -68,7 +68,13 @@ def names_of(keys: Mapping[str, Key]) -> set[str]:
 
 
 def test_every_file_of_a_kind_is_in_the_catalog() -> None:
-    assert {each.name for each in pkgutil.iter_modules(kinds.__path__)} == set(KINDS)
+    files = {each.name for each in pkgutil.iter_modules(kinds.__path__)}
+    assert files - set(KINDS) == set(), (
+        "add the constants of these files of _proofs/kinds to KINDS in _proofs/catalog.py"
+    )
+    assert set(KINDS) - files == set(), (
+        "rename the file in _proofs/kinds, or the name= in it: each kind has a file of its name"
+    )
 
 
 @pytest.mark.parametrize("name", NAMES)

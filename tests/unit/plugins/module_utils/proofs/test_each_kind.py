@@ -27,6 +27,9 @@ from ansible_collections.hardware.enablement.plugins.module_utils._proofs.proof 
 from ansible_collections.hardware.enablement.plugins.module_utils._proofs.queries import (
     QueryResult,
 )
+from ansible_collections.hardware.enablement.plugins.module_utils._recipes.readiness.node_agent.node_conditions import (
+    CONDITIONS,
+)
 from ansible_collections.hardware.enablement.plugins.module_utils._verdicts.verdict import (
     PASSED,
     Outcome,
@@ -160,7 +163,21 @@ def lacking(kinds: Kinds, cases: Mapping[str, Callable[[Kinds], Iterator[Verdict
 
 
 def test_each_kind_holds_somewhere_and_fails_elsewhere() -> None:
-    assert lacking(KINDS, CASES) == set()
+    found = lacking(KINDS, CASES)
+    assert found == set(), (
+        f"{sorted(found)}: add to CASES here a function with the name of the kind, which yields the "
+        "verdicts on a cluster where it holds and on one where it does not"
+    )
+
+
+@pytest.mark.parametrize("answer", [True, False])
+@pytest.mark.parametrize("name", CONDITIONS)
+def test_a_condition_of_the_node_agent_that_always_says_the_same_is_found(
+    name: str, answer: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(CONDITIONS, name, lambda _node, _settings: answer)
+    with pytest.raises(AssertionError, match=r"node_conditions\.py"):
+        list(CASES[name](KINDS))
 
 
 def kind_that_says(verdict: Verdict) -> ProofKind[Any]:

@@ -336,8 +336,17 @@ def test_devices_that_are_missing_are_missed_as_runs_miss_them(
 
 def test_the_agent_knows_all_that_nodes_decide() -> None:
     of_pods = {"rollout", "workload"}
+    by_node = {name for name, kind in KINDS.items() if kind.by_node}
 
-    assert {name for name, kind in KINDS.items() if kind.by_node} == {*CONDITIONS, *of_pods}
+    assert by_node - of_pods - set(CONDITIONS) == set(), (
+        "add a function of a node and settings to CONDITIONS in "
+        "_recipes/readiness/node_agent/node_conditions.py, or by_node=False to the kind in "
+        "_proofs/kinds if only a run can decide it"
+    )
+    assert {*CONDITIONS, *of_pods} - by_node == set(), (
+        "set by_node=True in the kind's file in _proofs/kinds, or take it out of CONDITIONS in "
+        "_recipes/readiness/node_agent/node_conditions.py"
+    )
 
 
 @pytest.mark.parametrize(
