@@ -14,6 +14,8 @@ from pathlib import Path
 import pytest
 import yaml
 
+from docs.pictures import report
+
 REPO = Path(__file__).resolve().parents[3]
 FOLDERS = ("docs", "recipes", "roles", "extensions", "tests")
 # The first page of the site stands above all folders there; the site's own build looks at its
@@ -186,3 +188,13 @@ def test_pictures_are_up_to_date() -> None:
         check=False,
     )
     assert done.returncode == 0, done.stderr
+
+
+def test_the_enlarged_report_counts_the_nodes_that_it_shows() -> None:
+    text = " ".join(report.enlarged(50).split())
+    assert "42 of 50 nodes are ready" in text
+    assert text.count('<i title="') == 42
+    assert "<strong>6 nodes (gpu-new-1-0, gpu-new-1-23, gpu-new-1-46, ...)</strong>" in text
+    assert "device_plugin_validation on 6 nodes" in text
+    assert "6.8.0-60-generic 26/28, 6.8.0-71-generic 22/22" in text
+    assert not re.search(r"(/|of )23\b", text)
