@@ -5,7 +5,9 @@
 
 from __future__ import annotations
 
+import os
 import re
+import shutil
 import subprocess
 import sys
 from fnmatch import fnmatch
@@ -198,3 +200,23 @@ def test_the_enlarged_report_counts_the_nodes_that_it_shows() -> None:
     assert "device_plugin_validation on 6 nodes" in text
     assert "6.8.0-60-generic 26/28, 6.8.0-71-generic 22/22" in text
     assert not re.search(r"(/|of )23\b", text)
+
+
+@pytest.mark.parametrize(
+    ("given", "said"), [({}, "make demo\n"), ({"CLUSTER": "a"}, "make demo CLUSTER=a\n")]
+)
+def test_the_demo_says_how_it_is_run_again(
+    tmp_path: Path, given: dict[str, str], said: str
+) -> None:
+    programs = tmp_path / ".venv" / "bin"
+    programs.mkdir(parents=True)
+    for name in ("python", "ansible-playbook"):
+        (programs / name).write_text("#!/bin/sh\necho /bin/true\n")
+        (programs / name).chmod(0o755)
+    (tmp_path / "tests").mkdir()
+    demo = shutil.copy(REPO / "tests" / "demo.sh", tmp_path / "tests")
+    environment = {name: value for name, value in os.environ.items() if name != "CLUSTER"}
+    found = subprocess.run(
+        ["bash", demo], env={**environment, **given}, capture_output=True, text=True, check=True
+    )
+    assert f"Run it again, nothing changes:  {said}" in found.stdout
