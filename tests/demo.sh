@@ -46,6 +46,6 @@ Look further:
     kubectl get nodes --show-labels
     kubectl get all -n nvidia-gpu -o wide
     kubectl get hwe nvidia-gpu -o yaml
-Run it again, nothing changes:  make demo
+Run it again, nothing changes:  make demo${CLUSTER:+ CLUSTER=$cluster}
 Tear it down:                   make cluster-down CLUSTER=$cluster
 EOF

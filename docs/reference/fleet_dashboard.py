@@ -54,7 +54,13 @@ _WHOSE = "cluster, name"
 PANELS = (
     Panel("stat", "Special resources", "count(@created_timestamp_seconds)"),
     Panel("stat", "of these, not ready", "count(@created_timestamp_seconds) - (sum(@phase[ready]) or vector(0))"),
-    Panel("stat", "Nodes ready", "sum(@nodes_ready) / sum(@nodes)", unit="percentunit"),
+    # Of all together a recipe that deploys nothing on nodes, and has all of them, would hide others.
+    Panel(
+        "stat",
+        "Nodes ready, where fewest are",
+        f"min(max by ({_WHOSE}) (@nodes_ready) / max by ({_WHOSE}) (@nodes))",
+        unit="percentunit",
+    ),
     Panel("stat", "Nodes that wait for a restart", "sum(@nodes_restart_pending)"),
     Panel("table", "Phase", f"max by ({_WHOSE}, phase) (@phase) > 0"),
     Panel("table", "What is wrong, by nodes", f"max by ({_WHOSE}, state, phase, reason) (@cause_nodes)"),

@@ -12,7 +12,6 @@ from typing import Any, Optional
 
 from .._cluster.api_client.client import Client, connect
 from .._cluster.api_client.connection_request import ConnectionRequest
-from .._errors import EnablementError
 from .._json import Obj
 from .._nodes.facts import NodeFacts
 from .._nodes.pools import NODE_POOL_LABEL, NodePool, pool_name
@@ -29,6 +28,7 @@ from .operator_resources import PlatformPools, settings_of
 from .pool_policy import (
     POLICIES,
     digest_of,
+    nothing_said,
     policies_of,
     recorded_policies,
     refuse_contradictions,
@@ -160,13 +160,7 @@ def _recorded(
     if found := recorded_policies(pool, prepared.record, defaults):
         return found
     node = min(nodes)
-    raise EnablementError(
-        f"no kubelet of pool {pool} says what it runs" if pool else "no kubelet says what it runs",
-        where=f"node {node}",
-        why=problems[node],
-        todo="mend that, or give topology_manager_policy and topology_manager_scope among the options"
-        f"{' of the pool' if pool else ''}",
-    )
+    raise nothing_said(pool, node, problems[node])
 
 
 def _of_all(prepared: Prepared, policies: PoolPolicies) -> dict[str, str]:

@@ -76,6 +76,18 @@ def unread(problems: Mapping[str, str]) -> str:
     )
 
 
+def nothing_said(pool: str, node: str, why: str) -> EnablementError:
+    """The refusal where no kubelet of a pool, "" for all nodes, was read and none is known from before.
+    why: of one of its nodes, which may end with what to do."""
+    return EnablementError(
+        f"no kubelet of pool {pool} says what it runs" if pool else "no kubelet says what it runs",
+        where=f"node {node}",
+        why=why,
+        todo="until one does, give topology_manager_policy and topology_manager_scope among the options"
+        f"{' of the pool' if pool else ''}",
+    )
+
+
 def _refuse_half_aligned(whose: str, settings: Mapping[str, Any]) -> None:
     """What a manager does not give away is not published, and the scheduler takes it for something
     that no NUMA node has."""

@@ -106,6 +106,13 @@ class PreflightResult:
         )
 
     @property
+    def doubtful(self) -> bool:
+        """Whether there is something of which nobody knows whether an enable finds it."""
+        return any(not finding.blocks for finding in self.findings) or any(
+            each.why and each.answer != CANNOT for each in self.images
+        )
+
+    @property
     def coming(self) -> list[str]:
         """The kernels that no node runs yet."""
         run = {each.kernel for each in self.images if each.nodes}
@@ -139,6 +146,8 @@ class PreflightResult:
             return "hardware_enablement_stage=true deploys these drivers before a node reboots"
         if self.coming:
             return "nodes may reboot: their driver is deployed"
+        if self.doubtful:
+            return "see whether what is marked with ~ is right; enable finds all else that it needs"
         return "nothing: enable finds all that it needs"
 
 

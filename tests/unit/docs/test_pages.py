@@ -5,7 +5,9 @@
 
 from __future__ import annotations
 
+import os
 import re
+import shutil
 import subprocess
 import sys
 from fnmatch import fnmatch
@@ -13,6 +15,8 @@ from pathlib import Path
 
 import pytest
 import yaml
+
+from docs.pictures import report
 
 REPO = Path(__file__).resolve().parents[3]
 FOLDERS = ("docs", "recipes", "roles", "extensions", "tests")
@@ -186,3 +190,33 @@ def test_pictures_are_up_to_date() -> None:
         check=False,
     )
     assert done.returncode == 0, done.stderr
+
+
+def test_the_enlarged_report_counts_the_nodes_that_it_shows() -> None:
+    text = " ".join(report.enlarged(50).split())
+    assert "42 of 50 nodes are ready" in text
+    assert text.count('<i title="') == 42
+    assert "<strong>6 nodes (gpu-new-1-0, gpu-new-1-23, gpu-new-1-46, ...)</strong>" in text
+    assert "device_plugin_validation on 6 nodes" in text
+    assert "6.8.0-60-generic 26/28, 6.8.0-71-generic 22/22" in text
+    assert not re.search(r"(/|of )23\b", text)
+
+
+@pytest.mark.parametrize(
+    ("given", "said"), [({}, "make demo\n"), ({"CLUSTER": "a"}, "make demo CLUSTER=a\n")]
+)
+def test_the_demo_says_how_it_is_run_again(
+    tmp_path: Path, given: dict[str, str], said: str
+) -> None:
+    programs = tmp_path / ".venv" / "bin"
+    programs.mkdir(parents=True)
+    for name in ("python", "ansible-playbook"):
+        (programs / name).write_text("#!/bin/sh\necho /bin/true\n")
+        (programs / name).chmod(0o755)
+    (tmp_path / "tests").mkdir()
+    demo = shutil.copy(REPO / "tests" / "demo.sh", tmp_path / "tests")
+    environment = {name: value for name, value in os.environ.items() if name != "CLUSTER"}
+    found = subprocess.run(
+        ["bash", demo], env={**environment, **given}, capture_output=True, text=True, check=True
+    )
+    assert f"Run it again, nothing changes:  {said}" in found.stdout

@@ -134,6 +134,12 @@ def test_each_panel_is_about_series_that_there_are(panel: Panel) -> None:
         assert "name" in grouped
 
 
+def test_no_recipe_hides_that_the_nodes_of_another_are_not_ready() -> None:
+    (share,) = [panel for panel in PANELS if panel.unit == "percentunit"]
+    assert share.expression.startswith("min(")
+    assert share.expression.count("max by (cluster, name)") == 2
+
+
 def test_both_dashboards_have_all_panels() -> None:
     for made in (grafana(), console()):
         (text,) = made["data"].values()

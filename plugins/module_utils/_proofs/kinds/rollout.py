@@ -64,12 +64,19 @@ REASONS = {
     "Progressing": UNDER_WAY,
     "Updating": UNDER_WAY,
     "NoPod": NO_POD,
+    "QuotaExceeded": Reason(
+        "a ResourceQuota has no room for a pod of a DaemonSet; an event that names the quota is in the message",
+        "raise the ResourceQuota that the message names, or delete what uses it up; the DaemonSet's controller tries"
+        " again by itself, after minutes where it was refused often",
+    ),
     **TAINT_REASONS,
 }
 
 EVENTS_MAX_AGE_S = 5.0
 REVISION_MAX_AGE_S = 60.0
 NO_POD_PATIENCE_S = 10.0
+# What admission says of a quota that is used up (apiserver/pkg/admission/plugin/resourcequota).
+_QUOTA_EXCEEDED = "exceeded quota: "
 RESTART_PENDING = "RestartPending"
 # A state that holds on a node, since none of its DaemonSets is for it.
 NOT_WANTED = "NotWanted"
@@ -352,9 +359,12 @@ def _no_pod(observation: Observation[RolloutSettings], key: ObjectKey, daemonset
         observation.wake_at(since + NO_POD_PATIENCE_S)
         return Verdict(Outcome.PENDING, "NoPod", message)
     answer = observation.query(ReadEvents(key.namespace, key.kind, key.name), EVENTS_MAX_AGE_S)
-    if answer is not None and answer.value:
-        return Verdict(Outcome.TROUBLE, "NoPod", f"{message}: {answer.value}", since)
-    return Verdict(Outcome.TROUBLE, "NoPod", f"{message}, and no event says why", since)
+    if answer is None or not answer.value:
+        return Verdict(Outcome.TROUBLE, "NoPod", f"{message}, and no event says why", since)
+    said = f"{message}: {answer.value}"
+    if _QUOTA_EXCEEDED in answer.value:
+        return Verdict(Outcome.TROUBLE, "QuotaExceeded", said, since)
+    return Verdict(Outcome.TROUBLE, "NoPod", said, since)
 
 
 def _ungated(node: NodeFacts, daemonset: Obj) -> str:

@@ -26,6 +26,8 @@ except ImportError:
 
 SHOWN_CAUSES, SHOWN_NODES, _LATEST = 20, 30, 5
 _APART_S = 10
+# What is younger was seen just now for the first time, and may have been so for long.
+_LASTING_S = 2
 _SHORT = 26
 # The class by which a phase, or a severity, is drawn.
 _SIGNS = {
@@ -83,6 +85,7 @@ def render(data: Mapping[str, Any]) -> str:
         "sign": _sign,
         "size": lambda count: next((size for most, size in _SIZES if count <= most), "s"),
     }
+    environment.tests["lasting"] = lambda moment: age(moment) >= _LASTING_S
     return environment.from_string(PAGE.lstrip().replace("STYLE", STYLE.replace("\n", ""))).render(
         data=data,
         title=_title(data["clusters"]),

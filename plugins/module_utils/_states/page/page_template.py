@@ -115,7 +115,7 @@ PAGE = """
 {% for cause in resource.causes[:shown_causes] %}
 <article class="cause {{ cause.phase | sign }}">
 <p><strong>{{ cause | place }}</strong>: {{ cause.state }} {{ phase(cause.phase) }}
-{% if cause.since %}for {{ since(cause.since) }}{% endif %}</p>
+{% if cause.since is lasting %}for {{ since(cause.since) }}{% endif %}</p>
 <p>{{ cause.message }}</p>
 {% if cause.before %}
 <p class="dim">The last run saw {{ cause.before.phase }}: {{ cause.before.message }}</p>
@@ -159,7 +159,8 @@ PAGE = """
 <tbody>
 {% for row in resource.problems[:shown_nodes] %}
 <tr id="{{ id }}n{{ loop.index0 }}"><th scope="row">{{ row.node or "the cluster" }}</th>
-<td>{{ row.state }}</td><td>{{ phase(row.phase) }}</td><td class="n">{{ since(row.since) }}</td>
+<td>{{ row.state }}</td><td>{{ phase(row.phase) }}</td>
+<td class="n">{% if row.since is lasting %}{{ since(row.since) }}{% endif %}</td>
 <td>{{ row.message }}</td></tr>
 {% endfor %}
 </tbody></table></div>
@@ -300,7 +301,8 @@ PAGE = """
 <a class="skip" href="#main">Skip to the content</a>
 <header>
 <h1>{{ title }}</h1>
-<p class="dim">As of <time datetime="{{ data.made }}">{{ data.made | moment }}</time>, and all durations, too.</p>
+<p class="dim">This is what was seen at <time datetime="{{ data.made }}">{{ data.made | moment }}</time>; ages and
+ durations are counted up to then.</p>
 </header>
 <main id="main">
 {% if data.clusters | length > 1 or data.clusters | map(attribute="resources") | map("length") | sum != 1 %}

@@ -20,6 +20,8 @@ _READING = (
     ),
     ("logs/", "the last lines of their containers; previous is the one that has crashed"),
     ("events.txt", "what the cluster has complained of, the newest last"),
+    ("resource-quotas.yaml", "how much the namespace may have, and what of it is used"),
+    ("limit-ranges.yaml", "what pods of the namespace get where they name no limits"),
     ("record.yaml", "what was asked for, and what the last run has found"),
     ("rendered.yaml", "the objects as the recipe has them"),
     ("live.yaml", "the objects as they are"),

@@ -49,6 +49,8 @@ _WHAT, _README = "The support bundle", "README.md"
 _READ_S, _PATIENCE_S = 15.0, 20.0
 _PODS, _AT_A_TIME = 60, 8
 _MEBIBYTE = 1024 * 1024
+# What bounds the pods of a namespace, and the file of each.
+_LIMITS = (("ResourceQuota", "resource-quotas.yaml"), ("LimitRange", "limit-ranges.yaml"))
 
 
 @dataclass(frozen=True)
@@ -269,8 +271,8 @@ class _SupportReader:
                 self._read_logs(desired.client, f"{name}/rivals", pods)
 
     def _read_namespace(self, client: Client, name: str, namespace: str) -> None:
-        """What is in the namespace of the operands: pods, what is complained of, and logs. Secrets are read
-        for their values alone, which no log may show."""
+        """What is in the namespace of the operands: pods, what is complained of, what limits them, and logs.
+        Secrets are read for their values alone, which no log may show."""
         with self._files.part_of(
             f"Secrets of namespace {namespace}, so that logs were not searched for them"
         ):
@@ -279,6 +281,10 @@ class _SupportReader:
         with self._files.part_of(f"{name}/events.txt"):
             events = client.list(client.kind("v1", "Event"), namespace=namespace).items
             self._files.add(f"{name}/events.txt", support_objects.events_text(events))
+        for kind, path in _LIMITS:
+            with self._files.part_of(f"{name}/{path}"):
+                found = client.list(client.kind("v1", kind), namespace=namespace).items
+                self._files.add(f"{name}/{path}", support_objects.documents(found))
         with self._files.part_of(f"{name}/pods.yaml"):
             pods = client.list(client.kind("v1", "Pod"), namespace=namespace).items
             self._learn(pods)

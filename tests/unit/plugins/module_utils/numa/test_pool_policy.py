@@ -16,6 +16,7 @@ from ansible_collections.hardware.enablement.plugins.module_utils._interface.bun
 )
 from ansible_collections.hardware.enablement.plugins.module_utils._numa.pool_policy import (
     digest_of,
+    nothing_said,
     policies_of,
     recorded_policies,
     refuse_contradictions,
@@ -144,3 +145,16 @@ def test_options_that_contradict_each_other(given: dict[str, Any], word: str) ->
         refuse_contradictions(options, "pool a")
     assert word in caught.value.why
     assert caught.value.where == "pool a"
+
+
+def test_the_refusal_without_any_kubelet_says_once_what_to_mend() -> None:
+    why = str(
+        EnablementError("Cannot read n1", why="no", todo="mend what it names, then run again")
+    )
+    said = str(nothing_said("gpu", "n1", why))
+    assert said.count("mend") == 1
+    assert said.endswith(
+        "then run again; until one does, give topology_manager_policy and topology_manager_scope"
+        " among the options of the pool."
+    )
+    assert str(nothing_said("", "n1", "it is off")).startswith("no kubelet says what it runs")

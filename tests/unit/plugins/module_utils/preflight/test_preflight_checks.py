@@ -102,7 +102,15 @@ def test_the_last_line_says_what_to_do_next() -> None:
     assert "hardware_enablement_build=true" in todo(old, new)
     assert "hardware_enablement_stage=true" in todo(old, image("new", "built"))
     assert "nodes may reboot" in todo(old, image("new", "built"), staged=("new",))
-    assert "enable finds all" in todo(old)
+    result = PreflightResult("toy", True, [old], [])
+    assert table(result)[-1] == "-> nothing: enable finds all that it needs"
+
+
+def test_what_is_not_known_is_a_doubt_in_the_last_line() -> None:
+    for last in (todo(image("a", "built", 1)), todo(image("a", "kept", 1, why="no route"))):
+        assert last.startswith("-> see whether what is marked with ~ is right")
+    found = PreflightResult("toy", True, [image("a", "kept", 1, why="no route")], [])
+    assert "finds all that it needs" not in found.todo
 
 
 def test_a_reason_stands_once_however_many_kernels_have_it() -> None:

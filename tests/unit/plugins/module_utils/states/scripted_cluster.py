@@ -39,7 +39,7 @@ Answer = tuple[int, dict[str, str], Any]
 
 _BUILTIN = (
     *(("v1", kind) for kind in ("ConfigMap", "Namespace", "Node", "Pod", "Secret", "Service")),
-    *(("v1", kind) for kind in ("Event", "ResourceQuota", "ServiceAccount")),
+    *(("v1", kind) for kind in ("Event", "LimitRange", "ResourceQuota", "ServiceAccount")),
     *(("apps/v1", kind) for kind in ("ControllerRevision", "DaemonSet", "Deployment")),
     *(
         ("batch/v1", "Job"),

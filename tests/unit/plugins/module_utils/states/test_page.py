@@ -184,6 +184,24 @@ def test_the_page_says_what_is_wrong_why_and_what_to_do(tmp_path: Path) -> None:
         assert part in said
 
 
+def test_a_cause_that_no_run_has_recorded_has_no_duration(tmp_path: Path) -> None:
+    found = report()
+    for row in (*found["causes"], *found["problems"]):
+        row["since"] = timestamp(NOW)
+    text, _data, _metrics = written(tmp_path, {"east": results(found)})
+    said = " ".join(Tags(text).text.split())
+    assert "driver ✕ failed no such device" in said
+    assert "failed for" not in said
+    assert "driver ✕ failed 0 s" not in said
+
+
+def test_the_page_says_when_it_was_made(tmp_path: Path) -> None:
+    text, data, _metrics = written(tmp_path, {"east": results(report())})
+    made = data["made"].replace("T", " ").replace("Z", " UTC")
+    said = " ".join(Tags(text).text.split())
+    assert f"This is what was seen at {made}; ages and durations are counted up to then." in said
+
+
 def test_data_has_the_published_form(tmp_path: Path) -> None:
     numa = {"findings": [], "summary": {"errors": 0}, "nodes": ["a"], "table": ["NUMA"]}
     upgrade = {

@@ -48,6 +48,7 @@ from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.sta
 from ansible_collections.hardware.enablement.tests.unit.plugins.module_utils.states.scripted_cluster import (
     Obj,
     ScriptedCluster,
+    refusal,
 )
 
 __all__ = ["fake"]
@@ -109,6 +110,25 @@ def test_all_that_is_known_is_in_one_archive_with_what_is_wrong_first(
     assert (tmp_path / "bundle.tar.gz").stat().st_mode & 0o777 == 0o600
     assert not [path for path, text in texts.items() if "planted" in text]
     assert cluster.writes == []
+
+
+def test_what_limits_the_pods_of_a_namespace_is_there_or_named_as_missing(
+    fake: FakeServer, cluster: ScriptedCluster, tmp_path: Path
+) -> None:
+    for plural, kind in (("resourcequotas", "ResourceQuota"), ("limitranges", "LimitRange")):
+        metadata = {"name": "team-limit", "namespace": "toy"}
+        cluster.put(plural, {"apiVersion": "v1", "kind": kind, "metadata": metadata})
+    make(fake, tmp_path / "bundle.tar.gz")
+    texts = unpacked(tmp_path / "bundle.tar.gz")
+    for path in ("toy/resource-quotas.yaml", "toy/limit-ranges.yaml"):
+        assert "name: team-limit" in texts[path]
+        assert f"`{path}`" in texts["README.md"]
+    cluster.refuse = lambda asked: (
+        refusal(403, "Forbidden") if "/resourcequotas" in asked.path else None
+    )
+    found = make(fake, tmp_path / "refused.tar.gz")
+    assert any(each.startswith("toy/resource-quotas.yaml: ") for each in found["missing"])
+    assert {"toy/limit-ranges.yaml", "toy/pods.yaml"} <= set(found["files"])
 
 
 @pytest.mark.usefixtures("cluster")

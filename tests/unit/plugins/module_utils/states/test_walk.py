@@ -463,12 +463,21 @@ def test_no_pod_fails_after_the_grace_with_the_event() -> None:
     assert rig.walk.wants == []
     rig.observation(11)
     assert rig.walk.wants == [events]
-    rig.answer(events, "FailedCreate: exceeded quota", at=11)
+    rig.answer(events, "FailedCreate: exceeded quota: few", at=11)
     assert rig.observation(12)["driver"].phase is Phase.WAITING
-    rig.answer(events, "FailedCreate: exceeded quota", at=30)
+    rig.answer(events, "FailedCreate: exceeded quota: few", at=30)
     result = rig.observation(31)["driver"]
-    assert result.phase is Phase.FAILED
-    assert "exceeded quota" in result.message
+    assert (result.phase, result.reason) == (Phase.FAILED, "QuotaExceeded")
+    assert "exceeded quota: few" in result.message
+    assert "raise the ResourceQuota" in advice(result.reason)
+
+
+def test_no_pod_of_another_cause_is_not_put_down_to_a_quota() -> None:
+    rig = Rig(world.plan("driver"))
+    rig.observation()
+    rig.observation(11)
+    rig.answer(rig.walk.wants[0], "FailedCreate: denied by a webhook", at=30)
+    assert rig.observation(31)["driver"].reason == "NoPod"
 
 
 @pytest.mark.parametrize("state", ["driver", "plugin"])
@@ -522,7 +531,7 @@ def test_who_looks_after_a_run_goes_on_where_that_ended() -> None:
     rig = look(world.plan("driver"), driver="failed")
     rig.observation()
     assert rig.walk.wants == [ReadEvents("demo", "DaemonSet", "driver")]
-    rig.answer(rig.walk.wants[0], "FailedCreate: exceeded quota")
+    rig.answer(rig.walk.wants[0], "FailedCreate: exceeded quota: few")
     result = rig.observation()["driver"]
     assert (result.phase, result.since) == (Phase.FAILED, NOW - 240)
     assert "exceeded quota" in result.message
