@@ -67,30 +67,23 @@ class GitopsFiles:
 def gitops_files(rendered: RenderedRecipe) -> GitopsFiles:
     """The files of a folder that `kubectl apply -k`, Argo CD and Flux apply."""
     depths = _depths(rendered.requires)
-    texts: dict[str, str] = {}
-    objects: list[Obj] = []
-    left_out: list[str] = []
-    for index, (name, state) in enumerate(rendered.states.items(), 1):
-        found = [item.manifest for item in state.objects]
-        left_out += [str(key_of(each)) for each in found if _is_secret(each)]
-        kept = [_in_wave(each, depths[name]) for each in found if not _is_secret(each)]
-        if kept:
-            kept.sort(key=lambda each: rank_of(each["kind"]))
-            texts[f"{index:02d}-{name}.yaml"] = _documents(kept)
-            objects += kept
-    if rendered.kept:
-        still = [_in_wave(each, depths.get(state_of(each), 0)) for each in rendered.kept]
-        texts[KEPT_FILE] = _documents(still)
-        objects += still
+    manifests = _by_file(rendered, depths)
+    objects = [each for found in manifests.values() for each in found]
     last = (max(depths.values(), default=0) + 1) * _STEP
     record = _annotated(rendered.record, {WAVE: str(last), SYNC_OPTIONS: _KEPT})
-    texts["special-resource.yaml"] = _documents([record])
+    manifests["special-resource.yaml"] = [record]
     images = sorted({image for each in objects for _path, image in images_of(each)})
     kustomization = {
         "apiVersion": "kustomize.config.k8s.io/v1beta1",
         "kind": "Kustomization",
-        "resources": list(texts),
+        "resources": list(manifests),
     }
+    left_out = [
+        str(key_of(item.manifest))
+        for state in rendered.states.values()
+        for item in state.objects
+        if _is_secret(item.manifest)
+    ]
     notes = readme(
         rendered.recipe,
         rendered.states,
@@ -102,12 +95,23 @@ def gitops_files(rendered: RenderedRecipe) -> GitopsFiles:
     )
     files = {
         "kustomization.yaml": _documents([kustomization]),
-        **texts,
+        **{name: _documents(found) for name, found in manifests.items()},
         "rbac.yaml": f"# {MARK}.\n{rendered.rights}",
         "images.txt": "".join(f"{line}\n" for line in (f"# {MARK}.", *images)),
         "README.md": f"<!-- {MARK}. -->\n{notes}",
     }
     return GitopsFiles(files, images, len(objects) + 1, left_out)
+
+
+def _by_file(rendered: RenderedRecipe, depths: Mapping[str, int]) -> dict[str, list[Obj]]:
+    """The objects of each state, and what a run keeps, in their waves. depths: of the states."""
+    found: dict[str, list[Obj]] = {}
+    for index, (name, state) in enumerate(rendered.states.items(), 1):
+        public = [item.manifest for item in state.objects if not _is_secret(item.manifest)]
+        in_waves = [_in_wave(each, depths[name]) for each in public]
+        found[f"{index:02d}-{name}.yaml"] = sorted(in_waves, key=lambda each: rank_of(each["kind"]))
+    found[KEPT_FILE] = [_in_wave(each, depths.get(state_of(each), 0)) for each in rendered.kept]
+    return {name: manifests for name, manifests in found.items() if manifests}
 
 
 def _depths(requires: Mapping[str, Sequence[str]]) -> dict[str, int]:
