@@ -224,7 +224,7 @@ def fleet(effort: Effort) -> Table:
     ]
     note = (
         f"After the first run, which was made once, nothing is left to do. Medians of {effort.rounds}. "
-        "Labels: one that says how the recipe stands was taken from all nodes; the run puts it back. "
+        "Labels: one that says how the recipe stands was taken from all nodes, and the run puts it back. "
         f"The floor is ansible-playbook without tasks, measured beside them: {seconds(floor_s)} s."
     )
     return Table(f"nvidia-gpu on {effort.fleet:,} nodes (3 kernels)", columns, rows, [note])

@@ -158,13 +158,17 @@ def test_on_how_many_nodes_a_daemonset_is_to_run_is_counted_once_for_all_of_them
     plan = world.with_groups(world.plan("driver"), hashes=HASHES)
     nodes = [replace(FACTS, name=f"n{at}") for at in range(100)]
     loop = loop_of([plan], [])
-    loop.snapshot.put_workload(world.daemonset("driver"))
+    daemonset = world.daemonset("driver")
+    counts = ("desiredNumberScheduled", "updatedNumberScheduled", "numberAvailable", "numberReady")
+    daemonset["status"] |= dict.fromkeys(counts, 100)
+    loop.snapshot.put_workload(daemonset)
     loop.check_quickly(nodes)
     assert len(asked) < 10 * len(nodes)
-    assert [*loop.snapshot.settled.values()] == [False]
+    # Its counts are 100, which only so many nodes agree with.
+    assert [*loop.snapshot.settled.values()] == [True]
     # Until one changes, or a workload.
     loop.mirror.take_nodes(nodes[:1])
     assert loop.snapshot.settled == {}
     loop.check_quickly(nodes)
-    loop.snapshot.put_workload(world.daemonset("driver"))
+    loop.snapshot.put_workload(daemonset)
     assert loop.snapshot.settled == {}
